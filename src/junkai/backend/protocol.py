@@ -1,0 +1,261 @@
+"""The seam to storage: what a backend promises. Backends store decisions and make none.
+
+All calls block, and are made from one thread at a time. All moments are aware UTC. Every call raises StoreError (or one
+of its kinds) naming the store where the store fails; then nothing of that call has happened, except where said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from junkai.model import (
+    Claim,
+    CrawlState,
+    Entry,
+    Hold,
+    Record,
+    Source,
+    SourceKind,
+    Struct,
+    TurnRef,
+)
+
+
+class NewSource(Struct, frozen=True, kw_only=True):
+    """A source to add, and who wants it."""
+
+    url: str  #: as given; visited verbatim
+    kind: SourceKind = SourceKind.FEED
+    owner: str = ""  #: "" is the operator
+    groups: tuple[str, ...] = ()
+    title: str = ""
+    site_url: str | None = None
+    explicit_interval_s: float | None = None
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """The store in numbers."""
+
+    sources: int
+    hosts: int
+    entries: int
+    due: int  #: sources whose next visit is due and whose host may be asked
+    held: int  #: hosts under a hold
+    in_turn: int  #: hosts in a turn
+    by_state: dict[str, int]
+    paused: int = 0
+    oldest_due_at: datetime | None = None
+
+
+class Remaining(Struct, frozen=True, kw_only=True):
+    """What a round has still to do."""
+
+    sources: int  #: due in this round and not yet asked; held and blocked hosts left out
+    held: int  #: due in this round at hosts under a hold
+    ready_at: datetime | None  #: when the next of `sources` can be claimed
+
+
+class Recorded(Struct, frozen=True, kw_only=True):
+    """What came of one record."""
+
+    is_lost: bool = False  #: the turn was no longer ours: nothing of it was stored
+    entries_new: int = 0
+    entries_updated: int = 0
+    error: str | None = None  #: this record alone could not be stored; nothing of it was
+
+
+class Frontier(Protocol):
+    """What to visit next, and when. The guarantees are those of docs/frontier.md."""
+
+    def add(self, sources: Sequence[NewSource], now: datetime) -> list[bool]:
+        """Make sources known and subscribed to. True for each that was not known before.
+
+        Idempotent: a known URL is never reset, it only gains the subscription. New sources are due at once; their hosts
+        wake, unless they are in a turn or held. All or nothing.
+        """
+
+    def claim(
+        self,
+        *,
+        owner: str,
+        now: datetime,
+        lease_s: float,
+        hosts_max: int,
+        sources_per_host_max: int,
+        shard: int | None = None,
+        due_before: datetime | None = None,
+    ) -> list[Claim]:
+        """Take up to `hosts_max` hosts that are ready, least `ready_at` first, each with its first due sources.
+
+        The lease ends `lease_s` plus the host's delay from now. No host that is claimed, held or not ready is taken; a
+        claim that is not released becomes free when its lease ends. `shard` None: any shard. With `due_before`, only
+        sources due at or before that moment count, and only hosts that have one are taken (a round).
+        """
+
+    def claim_host(self, host: str, *, owner: str, now: datetime, lease_s: float) -> Claim | None:
+        """Take one slot of this very host, with no sources; a host that is not known is made. None: not now
+        (`Catalogue.host` says why)."""
+
+    def renew(self, refs: Sequence[TurnRef], *, now: datetime, lease_s: float) -> list[datetime | None]:
+        """Push the leases out to `lease_s` plus the host's delay from now; the new end of each, None where the turn was
+        lost."""
+
+    def record(self, records: Sequence[Record], now: datetime) -> list[Recorded]:
+        """Save visits and decisions: source state, entries, host floor and hold are atomic per record.
+
+        Fenced: a record whose turn was lost changes nothing. One bad record never fails the others. An entry is new at
+        most once per (source, id_hash); with a known id and another content hash it is updated and counts a revision.
+        """
+
+    def release(self, refs: Sequence[TurnRef], now: datetime, *, not_before: datetime | None = None) -> None:
+        """Put the hosts back: ready at the later of floor and earliest due source. A lost turn changes nothing.
+        `not_before` raises the floor of these hosts first (it never lowers one)."""
+
+    def remaining(self, *, owner: str, due_before: datetime, now: datetime) -> Remaining:
+        """What a round that began at `due_before` has still to do; turns of `owner` itself are left out."""
+
+    def next_ready_at(self) -> datetime | None:
+        """When the first host becomes ready; None where nothing ever does."""
+
+    def counts(self, now: datetime) -> Counts:
+        """The store in numbers."""
+
+
+class FeedRow(Struct, frozen=True, kw_only=True):
+    """A source as lists and the feed page show it."""
+
+    source: Source
+    owners: tuple[str, ...]
+    groups: tuple[str, ...]
+    title: str  #: the subscriber's, else the document's
+    entries: int
+    prio: int = 1
+    is_paused: bool = False
+    added_at: datetime | None = None
+    host_not_before: datetime | None = None
+    host_hold_why: str | None = None
+    earlier_urls: tuple[str, ...] = ()  #: before permanent moves, oldest first
+
+
+class HostRow(Struct, frozen=True, kw_only=True):
+    """A host as `junkai hosts` shows it; its slots added up."""
+
+    host: str
+    domain: str
+    slots: int
+    delay_s: float
+    sources: int
+    due: int
+    ready_at: datetime | None  #: the first slot's; None: nothing due
+    not_before: datetime | None  #: the floor, where it lies ahead of the epoch
+    hold: Hold | None
+    lease_until: datetime | None  #: where it is in a turn
+    owner: str | None  #: of that turn
+    is_exempt: bool
+    is_blocked: bool
+
+
+class FeedFilter(Struct, frozen=True, kw_only=True):
+    """Which sources; fields that are None do not filter."""
+
+    url: str | None = None
+    owner: str | None = None
+    group: str | None = None
+    state: CrawlState | None = None
+    host: str | None = None
+
+
+class Catalogue(Protocol):
+    """What is known: sources, subscriptions, hosts, and the operator's word on them."""
+
+    def feeds(self, which: FeedFilter) -> Iterator[FeedRow]:
+        """Sources by id, read in batches so that no snapshot stays open."""
+
+    def feed(self, url: str) -> FeedRow:
+        """One source by its URL (any spelling with the same key, or an earlier URL). Raises UnknownSourceError."""
+
+    def pause(self, url: str, now: datetime) -> None:
+        """Never visit until resumed. Raises UnknownSourceError."""
+
+    def resume(self, url: str, now: datetime) -> None:
+        """Undo pause, and state error: due now, attempts forgotten. Raises UnknownSourceError."""
+
+    def remove(self, url: str) -> int:
+        """Forget the source, its subscriptions and its entries; how many entries. Raises UnknownSourceError."""
+
+    def refresh(self, url: str | None, now: datetime, *, is_unconditional: bool = False) -> int:
+        """Make one source due now, or with None every active one; how many. `is_unconditional`: without validators,
+        body hash and known entries' marks, once. Floors and holds stay. Raises UnknownSourceError."""
+
+    def hosts(self) -> Iterator[HostRow]:
+        """All hosts by key."""
+
+    def host(self, host: str) -> HostRow | None:
+        """One host by its key."""
+
+    def set_host(
+        self,
+        host: str,
+        now: datetime,
+        *,
+        delay_s: float | None = None,
+        slots: int | None = None,
+        hold_until: datetime | None = None,
+        is_exempt: bool | None = None,
+        is_blocked: bool | None = None,
+    ) -> HostRow:
+        """The operator's word on a host (made if not known); None leaves a thing as it is. A `hold_until` that has
+        passed lifts the hold. Changing `slots` moves sources in one transaction and waits out running turns."""
+
+    def owners(self) -> list[tuple[str, int]]:
+        """Owners and their numbers of subscriptions."""
+
+
+class StoredEntry(Struct, frozen=True, kw_only=True):
+    """An entry with where and when we met it."""
+
+    seq: int  #: grows with each new or updated entry; a cursor over it misses none
+    feed_url: str
+    entry: Entry
+    first_seen_at: datetime
+    revision: int  #: 1 when new, one more for each change
+
+
+class EntryFilter(Struct, frozen=True, kw_only=True):
+    """Which entries; fields that are None do not filter."""
+
+    feed_url: str | None = None
+    owner: str | None = None
+    group: str | None = None
+    since: datetime | None = None  #: first seen at or after
+    limit: int | None = None
+
+
+class Entries(Protocol):
+    """What the sources published."""
+
+    def recent(self, which: EntryFilter) -> Iterator[StoredEntry]:
+        """Newest first by first_seen_at, then seq. Read in batches. Raises UnknownSourceError for an unknown feed_url."""
+
+    def after(self, seq: int, limit: int) -> list[StoredEntry]:
+        """Entries new or updated since the cursor, in order of seq; misses none, whatever order writers commit in."""
+
+
+class Store(Protocol):
+    """An open store. Open it in the thread that uses it."""
+
+    address: str
+
+    @property
+    def frontier(self) -> Frontier: ...
+
+    @property
+    def catalogue(self) -> Catalogue: ...
+
+    @property
+    def entries(self) -> Entries: ...
+
+    def close(self) -> None:
+        """Close all handles; idempotent."""
