@@ -1,0 +1,204 @@
+"""The text of an XML document in; a tree of it out, with the names of `namespaces`, and what was wrong with it.
+
+libxml2 reads it strictly first. Only where that fails is the text repaired (`repair`) and read again, recovering. No
+entity is expanded, no DTD read, and nothing is asked for over the network: the DOCTYPE is gone before libxml2 starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Final, NamedTuple
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from junkai import url as urls
+from junkai.errors import NotADocumentError
+from junkai.model import Problem
+from junkai.parse.namespaces import Names, split
+from junkai.parse.prolog import find_root, without_prolog
+from junkai.parse.repair import repair
+
+PROBLEMS_MAX: Final = 20
+
+_XML_BASE: Final = "{http://www.w3.org/XML/1998/namespace}base"
+_XML_LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
+_RESOURCE_LIMITS: Final = {etree.ErrorTypes.ERR_RESOURCE_LIMIT, etree.ErrorTypes.ERR_NAME_TOO_LONG}
+_UNDECLARED: Final = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
+
+
+class Fields(dict[str, list[Element]]):
+    """The children of an element by their short names, each list in document order."""
+
+    def all(self, *names: str) -> Iterator[Element]:
+        """The children that have one of these names, those of the first name first."""
+        return chain.from_iterable(self[name] for name in names if name in self)
+
+    def text(self, *names: str) -> str:
+        """The text of the first child that has any, stripped; names in order of preference."""
+        for name in names:
+            if name in self:
+                for element in self[name]:
+                    if text := text_in(element).strip():
+                        return text
+        return ""
+
+    def has_any(self, names: frozenset[str]) -> bool:
+        """True where at least one child has one of these names."""
+        return not names.isdisjoint(self)
+
+
+class Tree:
+    """A document's elements, and what holds for them by where they stand."""
+
+    def __init__(self, root: Element, utf8: bytes, base: str) -> None:
+        self.root = root
+        self.names = Names(str(root.tag))
+        self._base = base
+        self.has_bases = b"xml:base" in utf8
+        self._has_languages = b"xml:lang" in utf8
+
+    def name(self, element: Element) -> str:
+        """The short name of an element, see `namespaces`."""
+        return self.names[str(element.tag)]
+
+    def fields(self, element: Element) -> Fields:
+        """The children of an element by name."""
+        names = self.names
+        fields = Fields()
+        for child in element:
+            name = names[child.tag]  # type: ignore[index]  # comments, which have no such tag, are left out
+            if name in fields:
+                fields[name].append(child)
+            else:
+                fields[name] = [child]
+        return fields
+
+    def placed(self, name: str, parents: frozenset[str]) -> list[Element]:
+        """All elements of that name whose parent has one of those, in document order."""
+        found = self._placed(self.root.iter(f"{{*}}{name}"), name, parents)
+        # Else written in capitals, or with a prefix that was never declared.
+        return found or self._placed(self.root.iter(), name, parents)
+
+    def _placed(self, elements: Iterator[Element], name: str, parents: frozenset[str]) -> list[Element]:
+        return [
+            element
+            for element in elements
+            if self.name(element) == name
+            and (parent := element.getparent()) is not None
+            and self.name(parent) in parents
+        ]
+
+    def attributes(self, element: Element) -> dict[str, str]:
+        """The attributes of an element by short name: `isPermaLink` and `ispermalink` are one."""
+        names = self.names
+        return {names[name]: value for name, value in element.items()}
+
+    def base(self, element: Element) -> str:
+        """What relative references within an element stand against: `xml:base` in scope, else the document's URL."""
+        if not self.has_bases:
+            return self._base
+        scopes = [element, *element.iterancestors()]
+        base = self._base
+        for scope in reversed(scopes):
+            if reference := scope.get(_XML_BASE):
+                base = urls.join(base, reference.strip()) or base
+        return base
+
+    def language(self, element: Element) -> str | None:
+        """The `xml:lang` of the element itself."""
+        return (element.get(_XML_LANG) or "").strip() or None if self._has_languages else None
+
+
+class Read(NamedTuple):
+    """A tree, and what was wrong with the text of it."""
+
+    tree: Tree
+    problems: list[Problem]
+
+
+def read_tree(text: str, utf8: bytes, *, url: str, base: str) -> Read:
+    """Parse an XML document, given as text and as UTF-8. Raises NotADocumentError where no root of a feed is in it."""
+    prolog = without_prolog(text, url=url)
+    problems = []
+    if prolog.has_subset:
+        problems.append(Problem(code="doctype_dropped", message="The internal subset of the DOCTYPE was left out."))
+    if prolog.has_leading_space:
+        problems.append(Problem(code="leading_space", message="White space precedes the XML declaration.", line=1))
+    parser = _parser(recover=False)
+    try:
+        root = etree.fromstring(utf8 if prolog.text is None else prolog.text.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError as error:
+        root, found = _recovered(text if prolog.text is None else prolog.text, prolog.entities, error, parser, url)
+        problems += found
+    return Read(Tree(root, utf8, base), problems[:PROBLEMS_MAX])
+
+
+def _parser(*, recover: bool) -> etree.XMLParser[Element]:
+    """A parser that reads no DTD, expands nothing, and takes the bytes for UTF-8 whatever they declare."""
+    return etree.XMLParser(
+        encoding="utf-8",
+        recover=recover,
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,  # keeps libxml2's bounds: depth 256, 10 MB of text in one place
+        remove_comments=True,
+        remove_pis=True,
+        collect_ids=False,
+    )
+
+
+def _recovered(
+    text: str, entities: Mapping[str, str], error: etree.XMLSyntaxError, strict: etree.XMLParser[Element], url: str
+) -> tuple[Element, list[Problem]]:
+    _refuse_oversize(strict, url)
+    start, has_junk = find_root(text, url=url)
+    problems = []
+    if has_junk:
+        problems.append(
+            Problem(code="junk_before_root", message="What precedes the root element was left out.", line=1)
+        )
+    if any(entry.type != _UNDECLARED for entry in strict.error_log):
+        # Lines keep their numbers.
+        text, repairs = repair("\n" * text.count("\n", 0, start) + text[start:], entities=entities, url=url)
+        problems += repairs
+    parser = _parser(recover=True)
+    root: Element | None = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    _refuse_oversize(parser, url)
+    if root is None:
+        raise NotADocumentError(url, "its root element cannot be read")
+    problems += dict.fromkeys(_logged(parser))
+    if not problems:
+        problems.append(
+            Problem(
+                code="not_well_formed", message=f"Not well-formed: {urls.shown(str(error.msg))}.", line=error.lineno
+            )
+        )
+    return root, problems
+
+
+def _refuse_oversize(parser: etree.XMLParser[Element], url: str) -> None:
+    for entry in parser.error_log:
+        if entry.type in _RESOURCE_LIMITS or entry.message.endswith("too big found"):
+            raise NotADocumentError(url, f"larger than an XML document may be: {urls.shown(entry.message)}")
+
+
+def _logged(parser: etree.XMLParser[Element]) -> Iterator[Problem]:
+    for entry in parser.error_log:
+        message = urls.shown(entry.message.strip())
+        if entry.type == _UNDECLARED:
+            yield Problem(code="undeclared_prefix", message=f"{message}.", line=entry.line)
+        else:
+            yield Problem(code="not_well_formed", message=f"Not well-formed: {message}.", line=entry.line)
+
+
+def text_in(element: Element) -> str:
+    """All text within an element, as it is written."""
+    return "".join(element.itertext()) if len(element) else element.text or ""
+
+
+def local_name(element: Element) -> str:
+    """The name of an element without its namespace, lower case."""
+    return split(str(element.tag))[1].rpartition(":")[2].lower()
