@@ -1,7 +1,7 @@
 """The seam to storage: what a backend promises. Backends store decisions and make none.
 
 All calls block, and are made from one thread at a time. All moments are aware UTC. Every call raises StoreError (or one
-of its kinds) naming the store where the store fails; then nothing of that call has happened, except where said otherwise.
+of its kinds) naming the store where the store fails; then nothing of that call has happened, unless it says otherwise.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Recorded(Struct, frozen=True, kw_only=True):
     is_lost: bool = False  #: the turn was no longer ours: nothing of it was stored
     entries_new: int = 0
     entries_updated: int = 0
-    error: str | None = None  #: this record alone could not be stored; nothing of it was
+    error: str | None = None  #: this record alone could not be stored; of it only the host's floor and hold were
 
 
 class Frontier(Protocol):
@@ -189,10 +189,10 @@ class Catalogue(Protocol):
         """Make one source due now, or with None every active one; how many. `is_unconditional`: without validators,
         body hash and known entries' marks, once. Floors and holds stay. Raises UnknownSourceError."""
 
-    def hosts(self) -> Iterator[HostRow]:
-        """All hosts by key."""
+    def hosts(self, now: datetime) -> Iterator[HostRow]:
+        """All hosts by key; what is due is counted as of `now`."""
 
-    def host(self, host: str) -> HostRow | None:
+    def host(self, host: str, now: datetime) -> HostRow | None:
         """One host by its key."""
 
     def set_host(
@@ -237,7 +237,7 @@ class Entries(Protocol):
     """What the sources published."""
 
     def recent(self, which: EntryFilter) -> Iterator[StoredEntry]:
-        """Newest first by first_seen_at, then seq. Read in batches. Raises UnknownSourceError for an unknown feed_url."""
+        """Newest first by first_seen_at, then seq; read in batches. Raises UnknownSourceError."""
 
     def after(self, seq: int, limit: int) -> list[StoredEntry]:
         """Entries new or updated since the cursor, in order of seq; misses none, whatever order writers commit in."""
@@ -249,13 +249,16 @@ class Store(Protocol):
     address: str
 
     @property
-    def frontier(self) -> Frontier: ...
+    def frontier(self) -> Frontier:
+        """What to visit next."""
 
     @property
-    def catalogue(self) -> Catalogue: ...
+    def catalogue(self) -> Catalogue:
+        """What is known."""
 
     @property
-    def entries(self) -> Entries: ...
+    def entries(self) -> Entries:
+        """What was published."""
 
     def close(self) -> None:
         """Close all handles; idempotent."""

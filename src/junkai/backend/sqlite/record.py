@@ -1,0 +1,170 @@
+"""Visits with their decisions in; source state, entries, floors and holds saved, each record whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from junkai import url as urls
+from junkai.backend.protocol import Recorded
+from junkai.backend.sqlite import hosts, names
+from junkai.backend.sqlite.connection import Connection, UnstorableError
+from junkai.backend.sqlite.queries import load
+from junkai.backend.sqlite.rows import entry_values, state_values, to_ms_up
+from junkai.clock import to_ms
+from junkai.errors import UrlError
+from junkai.model import Entry, Fetched, Record
+
+SQL: Final = load("record")
+#: What one bad record raises: a value of the wrong kind or range, text that is not text, a URL that is none.
+_BAD: Final = (UnstorableError, UrlError, TypeError, ValueError, OverflowError)
+_LOST: Final = Recorded(is_lost=True)
+
+#: Host keys by (host_id, turn_no).
+_Turns = dict[tuple[int, int], str]
+#: (host_id, home_id, is_paused) by source_id.
+_Places = dict[int, tuple[int, int | None, bool]]
+
+
+def record(connection: Connection, records: Sequence[Record], now: datetime) -> list[Recorded]:
+    """See `Frontier.record`: the whole batch at once; where that fails, one by one."""
+    if not records:
+        return []
+    ids = {each.visit.source_id for each in records}
+    if len(ids) == len(records):
+        with contextlib.suppress(*_BAD), connection.transaction():
+            return _save(connection, records, now)
+    with connection.transaction():
+        return [_save_alone(connection, each, now) for each in records]
+
+
+def _save_alone(connection: Connection, record: Record, now: datetime) -> Recorded:
+    try:
+        with connection.savepoint():
+            return _save(connection, [record], now)[0]
+    except _BAD as error:
+        # The visit cannot be kept, but the host was asked: its floor and hold count all the same.
+        with contextlib.suppress(*_BAD), connection.savepoint():
+            if turns := _turns(connection, [record]):
+                _spare_hosts(connection, [record], turns)
+        return Recorded(error=f"cannot be stored: {error}")
+
+
+def _save(connection: Connection, records: Sequence[Record], now: datetime) -> list[Recorded]:
+    turns = _turns(connection, records)
+    ours = [each for each in records if (each.ref.host_id, each.ref.turn_no) in turns]
+    places = _places(connection, ours)
+    results: dict[int, Recorded] = {}
+    kept: list[Record] = []
+    for each in ours:
+        place = places.get(each.visit.source_id)
+        if place is None or place[0] != each.ref.host_id:
+            results[each.visit.source_id] = Recorded(error="the source was removed or moved away during the visit")
+        else:
+            kept.append(each)
+    _save_states(connection, kept, places, now)
+    results |= _save_entries(connection, kept, now)
+    _spare_hosts(connection, ours, turns)
+    return [
+        results[each.visit.source_id] if (each.ref.host_id, each.ref.turn_no) in turns else _LOST for each in records
+    ]
+
+
+def _turns(connection: Connection, records: Sequence[Record]) -> _Turns:
+    """The host keys of the turns that are still ours, by reference."""
+    refs = sorted({(each.ref.host_id, each.ref.turn_no) for each in records})
+    rows = connection.rows(SQL["fence"], {"refs": msgspec.json.encode(refs).decode()})
+    return {(host_id, turn_no): key for host_id, turn_no, key in rows}
+
+
+def _places(connection: Connection, records: Sequence[Record]) -> _Places:
+    ids = msgspec.json.encode([each.visit.source_id for each in records]).decode()
+    rows = connection.rows(SQL["sources"], (ids,))
+    return {source_id: (host_id, home_id, bool(is_paused)) for source_id, host_id, home_id, is_paused in rows}
+
+
+# ── source state ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _save_states(connection: Connection, records: Sequence[Record], places: _Places, now: datetime) -> None:
+    values: list[tuple[Any, ...]] = []
+    travellers: list[Record] = []
+    for each in records:
+        source_id = each.visit.source_id
+        _, home_id, is_paused = places[source_id]
+        state = each.decision.state
+        if is_paused:  # in the middle of the visit; only the operator resumes it
+            state = msgspec.structs.replace(state, due_at=None, why="paused")
+        values.append((*state_values(state), source_id))
+        if home_id is not None or state.pending_url is not None or each.decision.new_url is not None:
+            travellers.append(each)
+    connection.change_many(SQL["save_state"], values)
+    for each in travellers:
+        _place(connection, each, places[each.visit.source_id], now)
+
+
+def _place(connection: Connection, record: Record, place: tuple[int, int | None, bool], now: datetime) -> None:
+    """Put a source under the host that it is asked at next: a pending URL's until its next decision, else its own."""
+    host_id, away_from, _ = place
+    home_id = host_id if away_from is None else away_from
+    source_id = record.visit.source_id
+    decision = record.decision
+    if decision.new_url is not None and (moved := names.move(connection, source_id, decision.new_url, now)):
+        home_id = hosts.slot_of(urls.url_key(moved.href), hosts.slot_ids(connection, moved.host))
+    next_id, returns_to = home_id, None
+    if decision.state.pending_url is not None:
+        [(url_key, _)] = connection.rows(names.SQL["current"], (source_id,))
+        ids = hosts.slot_ids(connection, urls.parse(decision.state.pending_url).host)
+        next_id = hosts.slot_of(url_key, ids)
+        returns_to = None if next_id == home_id else home_id
+    connection.change(SQL["place"], (next_id, returns_to, source_id))
+    if decision.state.due_at is not None:
+        hosts.wake(connection, [(next_id, to_ms(decision.state.due_at))])
+
+
+# ── entries ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _entries_of(record: Record) -> tuple[Entry, ...]:
+    outcome = record.visit.outcome
+    return outcome.document.entries if isinstance(outcome, Fetched) and outcome.document is not None else ()
+
+
+def _save_entries(connection: Connection, records: Sequence[Record], now: datetime) -> dict[int, Recorded]:
+    """What came of each source's entries. Their numbers are given out under the write lock, so that they become
+    visible in their order and a cursor misses none."""
+    results = {each.visit.source_id: Recorded() for each in records}
+    entries = {each.visit.source_id: found for each in records if (found := _entries_of(each))}
+    if not entries:
+        return results
+    row = connection.row(SQL["next_seqs"], (sum(map(len, entries.values())),))
+    assert row is not None
+    seq = row[0] - sum(map(len, entries.values())) + 1
+    for source_id, found in entries.items():
+        many = [entry_values(seq + n, source_id, to_ms(now), entry) for n, entry in enumerate(found)]
+        seq += len(many)
+        new = connection.change_many(SQL["add_entry"], many)
+        updated = connection.change_many(SQL["revise_entry"], many) if new < len(many) else 0
+        results[source_id] = Recorded(entries_new=new, entries_updated=updated)
+    return results
+
+
+# ── hosts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _spare_hosts(connection: Connection, records: Sequence[Record], turns: _Turns) -> None:
+    """Raise the floor of each row that was asked, and of all of a host's rows where it wants to be left alone."""
+    floors: dict[int, int] = {}
+    for each in records:
+        floors[each.ref.host_id] = max(floors.get(each.ref.host_id, 0), to_ms_up(each.floor_at))
+    many = [(floor, host_id) for host_id, floor in floors.items()]
+    if connection.change_many(SQL["raise_floor"], many) < len(many):
+        connection.change_many(SQL["raise_high_floor"], many)
+    for each in records:
+        if (hold := each.decision.hold) is not None:
+            key = turns[each.ref.host_id, each.ref.turn_no]
+            connection.change(SQL["hold"], {"key": key, "until": to_ms_up(hold.until), "why": hold.why})
