@@ -91,7 +91,13 @@ def wait_s(decision: Decision) -> float:
 # Each line: what was met, the source before, the least and the most seconds until the next visit, a word of the reason.
 CASES = {
     "a feed that posts every 4 h is asked twice as often": (fetched(a_document()), None, 1.8 * HOUR, 2 * HOUR, "4 h"),
-    "a busy feed is not asked below the shortest interval": (fetched(a_document(60.0, newest_ago_s=60)), None, HOUR, HOUR, "1 min"),
+    "a busy feed is not asked below the shortest interval": (
+        fetched(a_document(60.0, newest_ago_s=60)),
+        None,
+        HOUR,
+        HOUR,
+        "1 min",
+    ),
     "a feed that posts monthly is asked daily": (fetched(a_document(30 * DAY)), None, 0.9 * DAY, DAY, "30 d"),
     "a feed that fell silent is asked ever more rarely": (
         fetched(a_document(HOUR, newest_ago_s=20 * HOUR)),
