@@ -1,4 +1,4 @@
-"""Settings: defaults < junkai.toml < JUNKAI_* < command line, in; one frozen struct and where each value came from, out.
+"""Settings: defaults < junkai.toml < JUNKAI_* < command line, in; one frozen struct and the origins of its values out.
 
 The only module that reads the environment. An unknown key or a bad value is a SettingsError naming it and its origin.
 """
@@ -48,7 +48,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     domain_in_flight_max: Annotated[Count, _doc("Requests at once per registrable domain.")] = 8
     domain_per_second_max: Annotated[Count, _doc("Requests a second per registrable domain.")] = 20
     address_in_flight_max: Annotated[Count, _doc("Requests at once per IP address; allowed networks are exempt.")] = 8
-    cool_down_by_domain: Annotated[bool, _doc("A 429 or 503 holds the registrable domain, not just the host.")] = False
     retry_after_max_seconds: Annotated[Seconds, _doc("The longest Retry-After that is obeyed.")] = 7 * 86_400.0
     # when
     interval_first_seconds: Annotated[Seconds, _doc("Revisit interval of a feed whose rhythm is not known yet.")] = (

@@ -1,6 +1,6 @@
 """The types that flow through the pipeline: Turn → Visit (with its Outcome and Document) → Decision → Record.
 
-All are frozen, all moments are aware UTC, all fields that cross a process are additive. `docs/glossary.md` has the words.
+All are frozen, all moments are aware UTC, all fields that cross a process are additive; docs/glossary.md has the words.
 """
 
 from __future__ import annotations
@@ -39,18 +39,24 @@ class CrawlState(StrEnum):
 
 
 class Person(Struct, frozen=True, kw_only=True):
+    """An author or contributor (RFC 4287 §3.2); what the document does not say is empty."""
+
     name: str = ""
     email: str = ""
     uri: str = ""
 
 
 class Category(Struct, frozen=True, kw_only=True):
+    """A category (RFC 4287 §4.2.2); an RSS category's domain is its scheme."""
+
     term: str
     scheme: str = ""
     label: str = ""
 
 
 class Enclosure(Struct, frozen=True, kw_only=True):
+    """Attached media: RSS enclosure, Atom link rel=enclosure, media:content, JSON Feed attachment."""
+
     url: str
     type: str = ""
     length: int | None = None  #: bytes, as the document claims
@@ -143,6 +149,7 @@ class Hop(Struct, frozen=True, kw_only=True):
 
     @property
     def is_permanent(self) -> bool:
+        """It says that the source has moved for good (RFC 9110 §15.4)."""
         return self.status in (301, 308)
 
 

@@ -142,8 +142,8 @@ def _suffixes() -> PublicSuffixList:
 def domain_of(host: str) -> str:
     """The registrable domain of a host key (ICANN section of the public suffix list).
 
-    An IP address, a name of one label (`localhost`) and a bare suffix are their own domain, port included; the last label
-    of a name without a listed suffix counts as the suffix.
+    An IP address, a name of one label (`localhost`) and a bare suffix are their own domain, port included; the last
+    label of a name without a listed suffix counts as the suffix.
     """
     hostname = host if host.endswith("]") else host.rpartition(":")[0] or host
     if is_ip_literal(hostname):
