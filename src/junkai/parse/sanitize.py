@@ -16,6 +16,8 @@ from typing import Final, Literal
 import nh3
 
 from junkai import url
+from junkai.parse.htmltokens import DROPPED, INLINE, TAGS, TOKEN, words
+from junkai.parse.levelling import is_level, levelled
 
 #: Below these, the worst body that could be made takes nh3 some 30 ms; there, nothing is checked.
 UNCHECKED_CHARS: Final = 65_536
@@ -24,54 +26,30 @@ UNCHECKED_TAGS: Final = 500
 CHARS_MAX: Final = 4_000_000
 TAGS_MAX: Final = 100_000
 AMPERSANDS_MAX: Final = 50_000
-DEPTH_MAX: Final = 200
-FORMATTING_DEPTH_MAX: Final = 20
-#: Over these, a tag loses its attributes, and a srcset its other candidates.
-ATTRIBUTES_MAX: Final = 200
 CANDIDATES_MAX: Final = 50
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_INLINE: Final = _words(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q rb rp rt rtc ruby s samp small"
-    " span strike strong sub sup time tt u var wbr"
-)
-_BLOCKS: Final = _words(
-    "address article aside blockquote center dd details dir div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header"
-    " hgroup hr li main menu nav ol p pre section summary table ul"
-)
-_VOID: Final = _words("br col hr img source track wbr")
-_TAGS: Final = (
-    (_INLINE - {"font", "nobr"})
-    | _BLOCKS
-    | _VOID
-    | _words("audio caption colgroup picture tbody td tfoot th thead tr video")
-)
-_DROPPED: Final = "iframe math noembed noframes noscript script select style svg template textarea title xmp"
 _ATTRIBUTES: Final = {
-    "*": set(_words("dir lang title")),
-    "a": set(_words("href hreflang type")),
-    "audio": set(_words("controls loop muted preload src")),
+    "*": set(words("dir lang title")),
+    "a": set(words("href hreflang type")),
+    "audio": set(words("controls loop muted preload src")),
     "blockquote": {"cite"},
     "col": {"span"},
     "colgroup": {"span"},
     "data": {"value"},
     "del": {"cite", "datetime"},
     "details": {"open"},
-    "img": set(_words("alt decoding height loading sizes src srcset width")),
+    "img": set(words("alt decoding height loading sizes src srcset width")),
     "ins": {"cite", "datetime"},
     "li": {"value"},
-    "ol": set(_words("reversed start type")),
+    "ol": set(words("reversed start type")),
     "q": {"cite"},
-    "source": set(_words("height media sizes src srcset type width")),
-    "td": set(_words("colspan headers rowspan")),
-    "th": set(_words("abbr colspan headers rowspan scope")),
+    "source": set(words("height media sizes src srcset type width")),
+    "td": set(words("colspan headers rowspan")),
+    "th": set(words("abbr colspan headers rowspan scope")),
     "time": {"datetime"},
-    "track": set(_words("default kind label src srclang")),
-    "video": set(_words("controls height loop muted playsinline poster preload src width")),
+    "track": set(words("default kind label src srclang")),
+    "video": set(words("controls height loop muted playsinline poster preload src width")),
 }
 _MORE_URL_ATTRIBUTES: Final = {"cite", "srcset"}
 _SCHEMES: Final = {"http", "https", "mailto", "tel"}
@@ -90,12 +68,12 @@ def clean_html(html: str, *, base: str) -> str:
         return html
     tag_count = html.count("<")
     if len(html) > UNCHECKED_CHARS or tag_count > UNCHECKED_TAGS:
-        levelled = None
+        level = None
         if len(html) <= CHARS_MAX and tag_count <= TAGS_MAX and html.count("&") <= AMPERSANDS_MAX:
-            levelled = _levelled(html)
-        if levelled is None:
+            level = html if is_level(html) else levelled(html)
+        if level is None:
             return entities.escape(text_of(html), quote=False)
-        html = levelled
+        html = level
     has_more_urls = "srcset" in html or "srcSet" in html or "cite=" in html
     return _cleaner(base, has_more_urls=has_more_urls).clean(html)
 
@@ -107,7 +85,7 @@ def text_of(html: str) -> str:
     """
     html = _storable(html)
     if "<" in html:
-        html = _TOKEN.sub(_spaced, html)
+        html = TOKEN.sub(_spaced, html)
     if "&" in html:
         try:
             html = entities.unescape(html)
@@ -116,6 +94,16 @@ def text_of(html: str) -> str:
         html = _storable(html)
     if html.isprintable() and "  " not in html:  # nothing to fold; quicker than folding
         return html.strip()
+    return " ".join(html.split())
+
+
+def text_of_clean(html: str) -> str:
+    """What `text_of` gives for the output of `clean_html`, which is regular enough to be read several times as fast."""
+    if "<" in html:
+        html = _CLEAN_TAG.sub(" ", _CLEAN_INLINE_TAG.sub("", html))
+    if "&" in html:
+        for reference, character in _CLEAN_REFERENCES:
+            html = html.replace(reference, character)
     return " ".join(html.split())
 
 
@@ -145,8 +133,8 @@ def _cleaner(base: str, *, has_more_urls: bool) -> nh3.Cleaner:
 
     def build(url_relative: Literal["deny"] | tuple[Literal["rewrite_with_base"], str]) -> nh3.Cleaner:
         return nh3.Cleaner(
-            tags=set(_TAGS),
-            clean_content_tags=set(_words(_DROPPED)),
+            tags=set(TAGS),
+            clean_content_tags=set(words(DROPPED)),
             attributes=attributes,
             attribute_filter=_url_filter(base) if has_more_urls else None,
             url_schemes=_SCHEMES,
@@ -201,27 +189,6 @@ def _srcset(value: str, base: str) -> str | None:
     return ", ".join(kept) or None
 
 
-# ── tokens (HTML, "Tokenization") ────────────────────────────────────────────────────────────────────────────────
-
-_SPACE: Final = r"[\t\n\f\r ]"
-_ATTRIBUTE: Final = rf"""
-    [^\t\n\f\r />][^\t\n\f\r />=]*+
-    (?:{_SPACE}*+={_SPACE}*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\t\n\f\r "'>][^\t\n\f\r >]*+|(?=>)|\Z))?+
-"""
-#: Comments, dropped elements and tags, as a browser sees them. Each alternative ends where the text ends, at the
-#: latest, so that no two attempts look at the same characters: the scan is linear.
-_TOKEN: Final = re.compile(
-    rf"""
-    <(?P<end>/?)(?P<name>(?!(?<=<)(?:{_DROPPED.replace(" ", "|")})[\t\n\f\r />])[a-z][^\t\n\f\r />]*+)
-     (?P<attributes>(?:[\t\n\f\r /]++|{_ATTRIBUTE})*+)(?P<closed>>|\Z)
-  | <(?P<dropped>{_DROPPED.replace(" ", "|")})(?:[\t\n\f\r /]++|{_ATTRIBUTE})*+
-     (?:>(?:.*?</(?P=dropped)(?=[\t\n\f\r />])[^>]*+>|(?P<unclosed>.*+))|\Z)
-  | <!--(?:-?+>|.*?(?:--!?+>|\Z))
-  | <(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)
-    """,
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
-_ATTRIBUTE_PATTERN: Final = re.compile(_ATTRIBUTE, re.VERBOSE | re.DOTALL)
 _ANY_TAG: Final = re.compile(r"<[^<>]*+>")
 _HUGE_REFERENCE: Final = re.compile(r"&#(?:[0-9]{1000,}|[xX][0-9a-fA-F]{1000,});?")
 
@@ -231,91 +198,17 @@ def _spaced(match: re.Match[str]) -> str:
     name = match["name"]
     if name is not None:
         if match["closed"]:
-            return "" if name.lower() in _INLINE else " "
+            return "" if name.lower() in INLINE else " "
         return _ANY_TAG.sub(" ", match[0])  # "1 <b": no tag at all, it seems
     if match["unclosed"] and match["dropped"].lower() not in ("script", "style"):
         return " " + _ANY_TAG.sub(" ", match["unclosed"])  # a page that lost an end tag keeps its words
     return " "
 
 
-# ── levelling ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-_FORMATTING: Final = _words("a b big code em i s small strike strong tt u")
-_CELLS: Final = _words("caption table td th")
-_TABLE_PARTS: Final = _words("caption tbody td tfoot th thead tr")
-_ROW_GROUPS: Final = _words("p tbody td tfoot th thead tr")
-#: What a start tag ends by itself, if it is innermost (HTML, "Optional tags").
-_ENDS: Final[dict[str, frozenset[str]]] = dict.fromkeys(_BLOCKS | {"hr"}, frozenset({"p"})) | {
-    "li": frozenset({"li", "p"}),
-    "dt": frozenset({"dt", "dd", "p"}),
-    "dd": frozenset({"dt", "dd", "p"}),
-    "rt": frozenset({"rt", "rp"}),
-    "rp": frozenset({"rt", "rp"}),
-    "td": frozenset({"td", "th", "p"}),
-    "th": frozenset({"td", "th", "p"}),
-    "tr": frozenset({"td", "th", "tr", "p"}),
-    "tbody": _ROW_GROUPS,
-    "thead": _ROW_GROUPS,
-    "tfoot": _ROW_GROUPS,
-}
-
-
-def _levelled(html: str) -> str | None:
-    """`html` with its allowed tags only, each closed in order, and few attributes; None where it nests too deeply.
-
-    Well-nested markup takes nh3 time in proportion to its length times the bounds of depth.
-    """
-    parts: list[str] = []
-    stack: list[str] = []
-    formatting_depth = 0
-    done = 0
-    for match in _TOKEN.finditer(html):
-        end, name, attributes, closed = match.group("end", "name", "attributes", "closed")
-        # A "<" that begins no tag here must not begin one in what is written.
-        parts.append(html[done : match.start()].replace("<", "&lt;"))
-        done = match.end()
-        if not closed or (name := name.lower()) not in _TAGS:
-            continue
-        for _ in range(_ended(stack, name) if end else _ended_by_start(stack, name)):
-            inner = stack.pop()
-            formatting_depth -= inner in _FORMATTING
-            parts.append(f"</{inner}>")
-        if end:
-            continue
-        parts.append(f"<{name}{_bounded(attributes)}>")
-        if name not in _VOID:
-            stack.append(name)
-            formatting_depth += name in _FORMATTING
-            if len(stack) > DEPTH_MAX or formatting_depth > FORMATTING_DEPTH_MAX:
-                return None
-    parts.append(html[done:].replace("<", "&lt;"))
-    parts.extend(f"</{inner}>" for inner in reversed(stack))
-    return "".join(parts)
-
-
-def _ended_by_start(stack: list[str], name: str) -> int:
-    """How many of the innermost open elements a start tag ends."""
-    ends = _ENDS.get(name)
-    if ends is None:
-        return 0
-    count = 0
-    while count < len(stack) and stack[-1 - count] in ends:
-        count += 1
-    return count
-
-
-def _ended(stack: list[str], name: str) -> int:
-    """How many open elements an end tag ends: 0 where it has no start tag in its table or cell."""
-    walls = _CELLS if name not in _TABLE_PARTS and name != "table" else {"table"}
-    for count, inner in enumerate(reversed(stack), start=1):
-        if inner == name:
-            return count
-        if inner in walls:
-            return 0
-    return 0
-
-
-def _bounded(attributes: str) -> str:
-    if len(attributes) > 2 * ATTRIBUTES_MAX and len(_ATTRIBUTE_PATTERN.findall(attributes)) > ATTRIBUTES_MAX:
-        return ""
-    return attributes
+#: Tags as nh3 writes them: attribute values in double quotes, no other "<" anywhere.
+_CLEAN_TAG: Final = re.compile(r'<[^">]*+(?:"[^"]*+"[^">]*+)*+>')
+_CLEAN_INLINE_TAG: Final = re.compile(
+    rf'</?(?:{"|".join(sorted(INLINE - {"br"}))})(?=[ >])[^">]*+(?:"[^"]*+"[^">]*+)*+>'
+)
+#: All the references that it writes in text; "&amp;" last.
+_CLEAN_REFERENCES: Final = (("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from junkai.parse import sanitize
-from junkai.parse.sanitize import clean_html, text_of
+from junkai.parse.sanitize import clean_html, text_of, text_of_clean
 
 
 def words(text: str) -> list[str]:
@@ -442,3 +442,22 @@ def test_a_large_data_image_costs_nothing_but_itself() -> None:
 )
 def test_text_is_what_a_reader_would_see_in_one_line(html: str, text: str) -> None:
     assert text == text_of(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "plain",
+        "<p>one</p><p>two</p>",
+        "<b>o</b>ne<br>two",
+        '<img alt="a > b &lt; c">three',
+        "a &amp; b &lt;c&gt; &quot;d&quot;",
+        "&nbsp;<ul><li>x</li><li>y</li></ul>",
+        "<abbr title='x'>HTML</abbr><a href='http://a.example/'>link</a>",
+        "&amp;lt;",
+    ],
+)
+def test_the_quick_text_of_clean_html_is_the_careful_one(html: str) -> None:
+    clean = clean_html(html, base="http://a.example/")
+
+    assert text_of_clean(clean) == text_of(clean)
