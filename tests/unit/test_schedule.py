@@ -89,7 +89,7 @@ def wait_s(decision: Decision) -> float:
 
 
 # Each line: what was met, the source before, the least and the most seconds until the next visit, a word of the reason.
-CASES = {
+CASES: dict[str, tuple[Outcome, SourceState | None, float, float, str]] = {
     "a feed that posts every 4 h is asked twice as often": (fetched(a_document()), None, 1.8 * HOUR, 2 * HOUR, "4 h"),
     "a busy feed is not asked below the shortest interval": (
         fetched(a_document(60.0, newest_ago_s=60)),
