@@ -85,7 +85,6 @@ class Entry(Struct, frozen=True, kw_only=True):
     updated_at: datetime | None = None
     summary_html: str = ""
     content_html: str = ""
-    text: str = ""  #: content or summary as plain text
     categories: tuple[Category, ...] = ()
     enclosures: tuple[Enclosure, ...] = ()
     image_url: str | None = None

@@ -35,7 +35,6 @@ def test_an_entry_comes_back_as_it_was_given(store: Store) -> None:
         published_at=after(-3600.5),
         updated_at=after(-60),
         summary_html="<p>short</p>",
-        text="text",
         categories=(Category(term="t", scheme="s", label="l"),),
         enclosures=(Enclosure(url="https://a.test/a.mp3", type="audio/mpeg", length=5, duration_s=1.5),),
         image_url="https://a.test/i.png",

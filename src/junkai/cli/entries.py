@@ -32,6 +32,7 @@ def entries(
     from junkai import clock, timespan, wording
     from junkai.backend.protocol import EntryFilter
     from junkai.cli import rows, stores
+    from junkai.parse.sanitize import text_of_entry
 
     now = clock.utc_now()
     which = EntryFilter(
@@ -47,13 +48,15 @@ def entries(
             f"{stored.first_seen_at:%Y-%m-%dT%H:%M:%SZ}",
             stored.feed_url,
             stored.entry.url or "-",
-            stored.entry.title or stored.entry.text[:80],
+            stored.entry.title or text_of_entry(stored.entry)[:80],
         )
 
     def cells(stored: StoredEntry) -> tuple[Cell, ...]:
         edited = f", edited {stored.revision - 1}×" if stored.revision > 1 else ""
         return (
-            Cell(stored.entry.title or stored.entry.text[:80] or "(no title)", stored.entry.url or "", "bold"),
+            Cell(
+                stored.entry.title or text_of_entry(stored.entry)[:80] or "(no title)", stored.entry.url or "", "bold"
+            ),
             Cell(wording.relative(stored.first_seen_at, now) + edited, _published(stored)),
             Cell(stored.feed_url),
         )

@@ -62,6 +62,8 @@ def _write(report: FetchReport, visit: Visit) -> None:
     document = report.document
     if document is None:
         return
+    from junkai.parse.sanitize import text_of_entry
+
     _gap()
     output.write_heading("Document")
     output.write_facts(
@@ -72,7 +74,10 @@ def _write(report: FetchReport, visit: Visit) -> None:
             ("Language", document.language or ""),
             ("Site", document.site_url or ""),
             ("Entries", str(document.entry_count)),
-            *(("Entry", entry.title or entry.text[:80] or entry.id) for entry in document.entries[:ENTRIES_SHOWN_MAX]),
+            *(
+                ("Entry", entry.title or text_of_entry(entry)[:80] or entry.id)
+                for entry in document.entries[:ENTRIES_SHOWN_MAX]
+            ),
             *(("Problem", problem.message) for problem in document.problems),
         )
     )

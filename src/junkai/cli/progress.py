@@ -16,6 +16,7 @@ from rich.text import Text
 from junkai import clock, logs, terminal, visitlog, wording
 from junkai.cli import output
 from junkai.model import Fetched
+from junkai.parse.sanitize import text_of_entry
 from junkai.visitlog import VisitResult
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _news(visit: Visit, source: Source, decision: Decision, recorded: Recorded) 
         newest = (
             visit.outcome.document.entries[:1] if isinstance(visit.outcome, Fetched) and visit.outcome.document else ()
         )
-        newest_title = terminal.safe(newest[0].title or newest[0].text[:80]) if newest else ""
+        newest_title = terminal.safe(newest[0].title or text_of_entry(newest[0])[:80]) if newest else ""
         number = f"{recorded.entries_new} new" if recorded.entries_new else f"{recorded.entries_updated} edited"
         return Text.assemble((f"  {number:>9}  ", "green"), (title, "bold"), f"  {newest_title}")
     result = visitlog.result_of(visit.outcome)

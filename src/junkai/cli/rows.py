@@ -9,7 +9,8 @@ import msgspec
 
 from junkai import visitlog, wording
 from junkai.backend.protocol import FeedRow, HostRow, StoredEntry
-from junkai.model import Document, Failed, RateLimited, Redirected, Visit
+from junkai.model import Document, Entry, Failed, RateLimited, Redirected, Visit
+from junkai.parse.sanitize import text_of_entry
 
 Keys = dict[str, object]
 
@@ -69,7 +70,7 @@ def entry_keys(stored: StoredEntry) -> Keys:
     return {
         "seq": stored.seq,
         "feed_url": stored.feed_url,
-        **_whole_struct(stored.entry),
+        **_entry_facts(stored.entry),
         "first_seen_at": stored.first_seen_at,
         "revision": stored.revision,
     }
@@ -77,7 +78,12 @@ def entry_keys(stored: StoredEntry) -> Keys:
 
 def document_keys(document: Document) -> Keys:
     """A document in `parse`."""
-    return _whole_struct(document)
+    return {**_whole_struct(document), "entries": [_entry_facts(entry) for entry in document.entries]}
+
+
+def _entry_facts(entry: Entry) -> Keys:
+    """An entry's fields, and its text, which is derived from them."""
+    return {**_whole_struct(entry), "text": text_of_entry(entry)}
 
 
 def visit_keys(visit: Visit) -> Keys:

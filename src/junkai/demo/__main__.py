@@ -12,6 +12,7 @@ import msgspec
 from junkai.demo import DemoFeed
 from junkai.demo.feeds import publishers
 from junkai.demo.site import open_site
+from junkai.errors import JunkaiError
 
 
 async def serve(count: int, seed: int) -> None:
@@ -38,7 +39,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it ends our standard input
-    asyncio.run(serve(options.feeds, options.seed))
+    try:
+        asyncio.run(serve(options.feeds, options.seed))
+    except JunkaiError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

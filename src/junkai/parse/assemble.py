@@ -15,7 +15,7 @@ from junkai.parse.dates import parse_date
 from junkai.parse.identity import Identity, identify
 from junkai.parse.markup import html_of, line_of
 from junkai.parse.raw import Markup, RawEnclosure, RawEntry, RawFeed, Reference
-from junkai.parse.sanitize import clean_html, text_of, text_of_clean
+from junkai.parse.sanitize import clean_html, text_of
 
 POSTED_MAX: Final = 50
 HUBS_MAX: Final = 10
@@ -110,7 +110,6 @@ def _entry(dated: _Dated, identity: Identity, base: str) -> Entry:
         updated_at=dated.updated_at,
         summary_html=summary,
         content_html=content,
-        text=text_of_clean(content) or text_of_clean(summary),
         categories=tuple(raw.categories),
         enclosures=_enclosures(raw.enclosures),
         image_url=_first_url(raw.images),

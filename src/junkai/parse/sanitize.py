@@ -16,6 +16,7 @@ from typing import Final, Literal
 import nh3
 
 from junkai import url
+from junkai.model import Entry
 from junkai.parse.htmltokens import DROPPED, INLINE, TAGS, TOKEN, words
 from junkai.parse.levelling import is_level, levelled
 
@@ -95,6 +96,11 @@ def text_of(html: str) -> str:
     if html.isprintable() and "  " not in html:  # nothing to fold; quicker than folding
         return html.strip()
     return " ".join(html.split())
+
+
+def text_of_entry(entry: Entry) -> str:
+    """An entry's content, or else its summary, as plain text in one line. Derived when asked for: most are not."""
+    return text_of_clean(entry.content_html) or text_of_clean(entry.summary_html)
 
 
 def text_of_clean(html: str) -> str:

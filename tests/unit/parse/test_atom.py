@@ -6,6 +6,7 @@ import pytest
 
 from junkai.model import Category, Document, Entry, Person
 from junkai.parse import parse_document
+from junkai.parse.sanitize import text_of_entry
 
 URL = "https://a.example/blog/atom.xml"
 ATOM = "http://www.w3.org/2005/Atom"
@@ -41,7 +42,7 @@ def test_xhtml_content_loses_its_wrapper_and_its_prefixes() -> None:
         f"<content type='xhtml'><h:div xmlns:h='{XHTML}'><h:p title='&lt;&quot;'>a<h:br/>b</h:p></h:div></content>"
     )
 
-    assert ('<p title="&lt;&quot;">a<br>b</p>', "a b") == (entry(content).content_html, entry(content).text)
+    assert ('<p title="&lt;&quot;">a<br>b</p>', "a b") == (entry(content).content_html, text_of_entry(entry(content)))
 
 
 def test_plain_text_content_is_escaped() -> None:
@@ -51,7 +52,7 @@ def test_plain_text_content_is_escaped() -> None:
 def test_content_that_is_no_text_is_none() -> None:
     found = entry("<content type='image/png'>QUJD</content><summary>s</summary>")
 
-    assert ("", "s", "s") == (found.content_html, found.summary_html, found.text)
+    assert ("", "s", "s") == (found.content_html, found.summary_html, text_of_entry(found))
 
 
 def test_content_elsewhere_is_where_the_entry_leads() -> None:
@@ -176,4 +177,4 @@ def test_media_stands_in_for_title_and_text() -> None:
         "<m:thumbnail url='/i.jpg'/></m:group>"
     )
 
-    assert ("t", "d", "https://a.example/i.jpg") == (found.title, found.text, found.image_url)
+    assert ("t", "d", "https://a.example/i.jpg") == (found.title, text_of_entry(found), found.image_url)

@@ -8,6 +8,7 @@ import pytest
 
 from junkai.model import Category, Document, Enclosure, Person
 from junkai.parse import parse_document
+from junkai.parse.sanitize import text_of_entry
 
 URL = "https://a.example/blog/feed.xml"
 NAMESPACES = (
@@ -92,13 +93,13 @@ def test_content_and_summary_are_kept_apart_and_the_text_is_the_contents() -> No
         0
     ]
 
-    assert ("short", "<p>long</p>", "long") == (entry.summary_html, entry.content_html, entry.text)
+    assert ("short", "<p>long</p>", "long") == (entry.summary_html, entry.content_html, text_of_entry(entry))
 
 
 def test_markup_that_was_not_escaped_is_markup() -> None:
     entry = item("<description>a <b>b</b><br/><a href='/x'>c</a></description>").entries[0]
 
-    assert "a b c" == entry.text
+    assert "a b c" == text_of_entry(entry)
     assert 'href="https://a.example/x"' in entry.summary_html
 
 

@@ -1,0 +1,1 @@
+"""Timed passes against a local origin; never part of the tests."""

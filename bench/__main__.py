@@ -1,0 +1,166 @@
+"""A number of feeds in; what a cold, a warm and a mixed pass over them cost, as a table or JSON lines, out.
+
+Every feed has its own host (its own 127/8 address), so that each visit is a new connection. The commands are the
+installed ones, as a user runs them; what is counted is all of their processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from bench import corpus, measure
+from bench.origin import Asked, Origin
+
+_SHARE_NEW: Final = 20  #: in a mixed pass one file in 20 has two new entries …
+_SHARE_TOUCHED: Final = 20  #: … and three in 20 the same bytes with a new validator
+
+
+def main() -> int:
+    """Run the passes; 1 where a budget is exceeded or the origin was asked more than once per feed."""
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="junkai-bench-", dir=options.folder) as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # nginx, started by root, serves as another user
+        root = folder / "www"
+        files = corpus.write_corpus(root)
+        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        ours, theirs = (cores[0], cores[1]) if len(cores) > 1 else (None, None)
+        with Origin(folder, root, core=theirs) as origin:
+            bench = _Bench(folder, origin, options.feeds, core=ours)
+            bench.subscribe(files)
+            rows = [bench.one_pass("cold"), bench.one_pass("warm")]
+            if options.mixed:
+                _change(files)
+                rows.append(bench.one_pass("mixed"))
+    for row in rows:
+        sys.stdout.write(json.dumps(row) + "\n" if options.json else _line(row) + "\n")
+    return _verdict(rows, options)
+
+
+class _Bench:
+    """A store, and the passes over it."""
+
+    def __init__(self, folder: Path, origin: Origin, feeds: int, *, core: int | None) -> None:
+        self._folder = folder
+        self._origin = origin
+        self._feeds = feeds
+        self._core = core
+
+    def subscribe(self, files: list[Path]) -> None:
+        """Import the list of feeds."""
+        outlines = "".join(
+            f'<outline xmlUrl="http://{_address(n)}:{self._origin.port}/{files[n % len(files)].name}"/>\n'
+            for n in range(self._feeds)
+        )
+        (self._folder / "list.opml").write_text(f'<opml version="2.0"><body>\n{outlines}</body></opml>')
+        self._junkai("import", "list.opml")
+        self._origin.take_log()
+
+    def one_pass(self, kind: str) -> dict[str, Any]:
+        """Crawl one round; what it cost, per visit."""
+        run = self._junkai("crawl", "--once", "--json", *([] if kind == "cold" else ["--all"]))
+        summary = json.loads(run.output.splitlines()[-1])
+        return _row(kind, run, summary, self._origin.take_log(), self._feeds)
+
+    def _junkai(self, *arguments: str) -> measure.Run:
+        return measure.run(
+            [str(Path(sys.executable).with_name("junkai")), *arguments, "--store", "sqlite:///bench.db"],
+            folder=self._folder,
+            environ={"JUNKAI_ALLOW_NETWORKS": "127.0.0.0/8"},
+            core=self._core,
+        )
+
+
+def _row(kind: str, run: measure.Run, summary: dict[str, Any], asked: Asked, feeds: int) -> dict[str, Any]:
+    visits = summary["visits"] or 1
+    return {
+        "pass": kind,
+        "feeds": feeds,
+        "visits": summary["visits"],
+        "failed": summary["failed"],
+        "cpu_ms_per_visit": round(run.cpu_s * 1000 / visits, 3),
+        "user_ms": round(run.user_s * 1000 / visits, 3),
+        "system_ms": round(run.system_s * 1000 / visits, 3),
+        "visits_per_s": round(visits / run.wall_s),
+        "peak_mb": round(run.peak_mb),
+        "requests_per_feed": round(asked.requests / feeds, 4),
+        "most_requests_of_a_feed": asked.most_per_feed,
+        "feeds_asked": asked.feeds,
+        "not_modified": asked.not_modified,
+        "conditional": asked.conditional,
+        "entries_new": summary["entries_new"],
+        "entries_updated": summary["entries_updated"],
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (
+        f"{row['pass']:5}  {row['cpu_ms_per_visit']:6.3f} ms CPU a visit ({row['user_ms']:.3f} user,"
+        f" {row['system_ms']:.3f} system)  {row['visits_per_s']:5} visits/s  {row['peak_mb']:4} MB peak "
+        f" {row['requests_per_feed']:.4f} requests a feed (at most {row['most_requests_of_a_feed']}),"
+        f" {row['not_modified']} × 304  {row['visits']} visits, {row['failed']} failed, {row['entries_new']} new entries"
+    )
+
+
+def _address(number: int) -> str:
+    """The loopback address of a feed: 127.16.0.1 and on, never ending in 0 or 255."""
+    high, low = divmod(number, 254)
+    return f"127.{16 + (high >> 8)}.{high & 255}.{low + 1}"
+
+
+def _change(files: list[Path]) -> None:
+    """5 % of the files gain two entries, 15 % a new validator with the same bytes, 80 % stay."""
+    for number, path in enumerate(files):
+        place = number % _SHARE_NEW
+        if place == 0:
+            body = corpus.document(number, random.Random(number), more=2)
+            # New entries in front of the old text, byte for byte: only they are news.
+            old = path.read_bytes()
+            mark = b"<item>" if b"<item>" in old else b"<entry>"
+            new_items = mark.join([b"", *body.split(mark)[1:3]])
+            head, _, rest = old.partition(mark)
+            corpus.write(path, head + new_items + mark + rest)
+        elif place in (1, 2, 3):
+            moment = path.stat().st_mtime + 60
+            for each in (path, path.with_name(f"{path.name}.gz")):
+                os.utime(each, (moment, moment))
+
+
+def _verdict(rows: list[dict[str, Any]], options: argparse.Namespace) -> int:
+    """0, or 1 with a line for each thing that does not hold."""
+    limits = {"cold": options.cold_max, "warm": options.warm_max, "mixed": options.mixed_max}
+    complaints = []
+    for row in rows:
+        limit = limits[row["pass"]]
+        if limit is not None and row["cpu_ms_per_visit"] > limit:
+            complaints.append(f"{row['pass']}: {row['cpu_ms_per_visit']} ms CPU a visit is over {limit}")
+        if row["most_requests_of_a_feed"] != 1 or row["feeds_asked"] != row["feeds"]:
+            complaints.append(f"{row['pass']}: not exactly one request to each feed")
+        if row["failed"]:
+            complaints.append(f"{row['pass']}: {row['failed']} visits failed")
+    for complaint in complaints:
+        sys.stderr.write(f"bench: {complaint}\n")
+    return 1 if complaints else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
+    parser.add_argument("--feeds", type=int, default=5_000, help="each on its own loopback address")
+    parser.add_argument("--mixed", action="store_true", help="a third pass: 80 %% 304, 15 %% same bytes, 5 %% news")
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each pass")
+    parser.add_argument("--cold-max", type=float, default=5.0, help="budget, CPU ms a visit")
+    parser.add_argument("--warm-max", type=float, default=0.8, help="budget, CPU ms a visit")
+    parser.add_argument("--mixed-max", type=float, default=None, help="budget, CPU ms a visit")
+    parser.add_argument("--folder", type=Path, default=None, help="where the temporary folder goes")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
