@@ -39,8 +39,7 @@ def main() -> int:
             if options.mixed:
                 _change(files)
                 rows.append(bench.one_pass("mixed"))
-    for row in rows:
-        sys.stdout.write(json.dumps(row) + "\n" if options.json else _line(row) + "\n")
+    sys.stdout.write("".join(json.dumps(row) + "\n" for row in rows) if options.json else _table(rows))
     return _verdict(rows, options)
 
 
@@ -100,12 +99,28 @@ def _row(kind: str, run: measure.Run, summary: dict[str, Any], asked: Asked, fee
     }
 
 
-def _line(row: dict[str, Any]) -> str:
-    return (
-        f"{row['pass']:5}  {row['cpu_ms_per_visit']:6.3f} ms CPU a visit ({row['user_ms']:.3f} user,"
-        f" {row['system_ms']:.3f} system)  {row['visits_per_s']:5} visits/s  {row['peak_mb']:4} MB peak "
-        f" {row['requests_per_feed']:.4f} requests a feed (at most {row['most_requests_of_a_feed']}),"
-        f" {row['not_modified']} × 304  {row['visits']} visits, {row['failed']} failed, {row['entries_new']} new entries"
+#: (heading, key, format)
+_COLUMNS: Final = (
+    ("pass", "pass", "s"),
+    ("CPU ms/visit", "cpu_ms_per_visit", ".3f"),
+    ("user", "user_ms", ".3f"),
+    ("system", "system_ms", ".3f"),
+    ("visits/s", "visits_per_s", ","),
+    ("peak MB", "peak_mb", ","),
+    ("requests/feed", "requests_per_feed", ".4f"),
+    ("304", "not_modified", ","),
+    ("visits", "visits", ","),
+    ("failed", "failed", ","),
+    ("new entries", "entries_new", ","),
+)
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    lines = [[heading for heading, _, _ in _COLUMNS]]
+    lines += [[format(row[key], how) for _, key, how in _COLUMNS] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) + "\n" for line in lines
     )
 
 

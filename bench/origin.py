@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
+from bench.measure import pinned
+
 _SYSTEM_PATH: Final = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"
 _CONF: Final = """\
 daemon off;
@@ -64,9 +66,8 @@ class Origin:
             self.port: int = probe.getsockname()[1]
         conf = folder / "nginx.conf"
         conf.write_text(_CONF.format(folder=folder, root=root, port=self.port))
-        taskset = shutil.which("taskset")
-        pinned = [taskset, "-c", str(core)] if taskset and core is not None else []
-        self._command = [*pinned, nginx, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(conf)]
+        command = [nginx, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(conf)]
+        self._command = pinned(command, core)
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
