@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from junkai.backend.protocol import Recorded
 from junkai.bridge import StoreBridge
-from junkai.clock import Clock
+from junkai.clock import Clock, monotonic
 from junkai.config import Settings
 from junkai.crawler import TurnTime
 from junkai.dispatch import Dispatcher
@@ -195,8 +195,8 @@ class Broker:
             self._open[claim.ref] = turn
             waiting.append(turn)
             return
-        hint = timedelta(seconds=self._budget.wait_hint_s(claim.domain))
-        self._recorder.release(claim.ref, not_before=now + hint)
+        away = timedelta(seconds=self._budget.postpone_turn(claim.domain, monotonic()))
+        self._recorder.release(claim.ref, not_before=now + away)
 
     def _until(self, turn: _OpenTurn) -> datetime:
         """The last moment a request may start: early enough that it, and the delay after it, end within the lease."""

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import Final
 
 _DOMAINS_MAX: Final = 50_000
+_AWAY_SECONDS_MIN: Final = 1.0
 
 
 class DomainBudget:
@@ -19,6 +20,7 @@ class DomainBudget:
         self._spacing_s = 1 / per_second_max
         self._in_flight: dict[str, int] = {}
         self._next_at: OrderedDict[str, float] = OrderedDict()
+        self._back_at: OrderedDict[str, float] = OrderedDict()
 
     def start_turn(self, domain: str) -> bool:
         """Count a turn in; False where the domain already has as many as it may."""
@@ -39,13 +41,16 @@ class DomainBudget:
 
         Each place is one spacing after the last, so that any second holds at most `per_second_max` starts.
         """
-        at = max(now, self._next_at.pop(domain, 0.0))
-        self._next_at[domain] = at + self._spacing_s
-        if len(self._next_at) > _DOMAINS_MAX:
-            self._next_at.popitem(last=False)
-        return at - now
+        return self._place(self._next_at, domain, now)
 
-    def wait_hint_s(self, domain: str) -> float:
-        """About how long a turn that may not start now should stay away: the domain's running turns, one spacing each,
-        and never under a second."""
-        return max(1.0, self._in_flight.get(domain, 0) * self._spacing_s)
+    def postpone_turn(self, domain: str, now: float) -> float:
+        """Seconds that a turn which may not start now should stay away: a second, or until those that were sent away
+        before it have had their places. So the hosts of a large platform come back one by one, and not all at once."""
+        return _AWAY_SECONDS_MIN + self._place(self._back_at, domain, now)
+
+    def _place(self, places: OrderedDict[str, float], domain: str, now: float) -> float:
+        at = max(now, places.pop(domain, 0.0))
+        places[domain] = at + self._spacing_s
+        if len(places) > _DOMAINS_MAX:
+            places.popitem(last=False)
+        return at - now

@@ -34,8 +34,9 @@ def test_places_that_nobody_took_are_not_saved_up() -> None:
     assert budget.reserve_request("a.example", 100.0) == pytest.approx(0.1)
 
 
-def test_a_turn_that_may_not_start_stays_away_at_least_a_second() -> None:
+def test_turns_that_may_not_start_come_back_one_by_one_after_a_second() -> None:
     budget = DomainBudget(in_flight_max=2, per_second_max=20)
-    budget.start_turn("a.example")
+    away = [budget.postpone_turn("a.example", 5.0) for _ in range(4)]
 
-    assert budget.wait_hint_s("a.example") == 1.0
+    assert away == pytest.approx([1.0, 1.05, 1.1, 1.15])
+    assert budget.postpone_turn("b.example", 5.0) == 1.0
