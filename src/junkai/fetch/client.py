@@ -1,16 +1,14 @@
 """One request in, one response out: the only module that knows libcurl.
 
 libcurl neither follows redirects, decodes bodies, resolves names nor keeps cookies here; it connects to the one address
-that it is given. Its sockets are watched through an epoll set of their own, which asyncio sees as one file: that halves
-the cost of a request against a watcher per socket. Linux only.
+that it is given. Its sockets are watched as a set of their own, which asyncio sees as one file: that halves the cost of
+a request against a watcher per socket.
 """
 
 from __future__ import annotations
 
 import _socket
 import asyncio
-import select
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -25,6 +23,7 @@ from junkai.fetch.body import BodyError, Decoder
 from junkai.fetch.fields import Fields
 from junkai.fetch.message import Request, Response
 from junkai.fetch.rate import DripWatch
+from junkai.fetch.watch import READ, WRITE, new_watch
 
 HEADER_BYTES_MAX: Final = 64 << 10
 HEADER_LINES_MAX: Final = 200
@@ -33,7 +32,6 @@ UNREAD_BYTES_MAX: Final = 64 << 10
 INCOMPLETE_BODY: Final = "incomplete_body"  #: the framing was cut short, but nothing is missing
 _IDLE_HANDLES_MAX: Final = 256
 _CONNECTION_AGE_S: Final = 60
-_EVENTS_MAX: Final = 256
 _NO_FIELDS: Final = Fields()
 _ABORT: Final = -1
 _NO_SOCKET: Final = -1  # CURL_SOCKET_BAD
@@ -56,12 +54,12 @@ class Client:
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self._epoll = select.epoll()
+        self._watch = new_watch()
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
         self._multi.setopt(pycurl.M_MAXCONNECTS, self._settings.concurrency)
-        self._loop.add_reader(self._epoll.fileno(), self._on_ready)
+        self._loop.add_reader(self._watch.fileno(), self._on_ready)
         return self
 
     async def __aexit__(
@@ -71,11 +69,11 @@ class Client:
         for transfer in self._idle:
             transfer.curl.close()
         self._idle.clear()
-        self._loop.remove_reader(self._epoll.fileno())
+        self._loop.remove_reader(self._watch.fileno())
         self._multi.close()
         if self._timer is not None:
             self._timer.cancel()
-        self._epoll.close()
+        self._watch.close()
 
     @property
     def running(self) -> int:
@@ -107,22 +105,11 @@ class Client:
 
     # ── what libcurl asks of an event loop ───────────────────────────────────────────────────────────────────────
 
-    def _on_socket(self, what: int, fd: int, _multi: object, is_known: object) -> None:
+    def _on_socket(self, what: int, fd: int, _multi: object, _assigned: object) -> None:
         if what == pycurl.POLL_REMOVE:
-            with suppress(OSError):  # closed already: the kernel has dropped it from the set
-                self._epoll.unregister(fd)
-            return
-        events = (select.EPOLLIN if what & pycurl.POLL_IN else 0) | (select.EPOLLOUT if what & pycurl.POLL_OUT else 0)
-        try:
-            if is_known is None:
-                self._multi.assign(fd, self)
-                self._epoll.register(fd, events)
-            else:
-                self._epoll.modify(fd, events)
-        except FileExistsError:
-            self._epoll.modify(fd, events)
-        except FileNotFoundError:
-            self._epoll.register(fd, events)
+            self._watch.forget(fd)
+        else:
+            self._watch.watch(fd, (READ if what & pycurl.POLL_IN else 0) | (WRITE if what & pycurl.POLL_OUT else 0))
 
     def _on_timer(self, timeout_ms: int) -> None:
         """libcurl's one timer, moved with every request; one that moves out is looked at when the old moment comes."""
@@ -156,7 +143,7 @@ class Client:
         self._act(((pycurl.SOCKET_TIMEOUT, 0),))
 
     def _on_ready(self) -> None:
-        self._act(self._epoll.poll(0, _EVENTS_MAX))
+        self._act(self._watch.ready())
 
     def _act(self, events: Any) -> None:
         """Let libcurl work on its sockets, then wake those whose transfers are done."""
@@ -165,9 +152,7 @@ class Client:
         try:
             for fd, event in events:
                 self._multi.socket_action(
-                    fd,
-                    (pycurl.CSELECT_OUT if event & select.EPOLLOUT else 0)
-                    | (pycurl.CSELECT_IN if event & ~select.EPOLLOUT else 0),
+                    fd, (pycurl.CSELECT_OUT if event & WRITE else 0) | (pycurl.CSELECT_IN if event & READ else 0)
                 )
             _, finished, failed = self._multi.info_read()
         except pycurl.error as error:

@@ -15,8 +15,10 @@ from integration.fetch.raw_server import RawServer, ok
 from junkai import url as urls
 from junkai.config import Settings
 from junkai.errors import FailureKind, FetchError
+from junkai.fetch import client as client_module
 from junkai.fetch.client import Client, ConnectError
 from junkai.fetch.message import Request, Response
+from junkai.fetch.watch import SelectorWatch
 
 Answer = TypeVar("Answer")
 
@@ -399,3 +401,9 @@ def test_a_proxy_is_used_where_the_settings_name_one() -> None:
             return proxy.heads[0].split(b"\r\n")[0]
 
     assert run(job) in (b"GET http://feeds.example/%7ea?b HTTP/1.1", b"GET http://feeds.example/%7Ea?b HTTP/1.1")
+
+
+def test_the_client_works_without_epoll_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "new_watch", SelectorWatch)
+
+    assert get(ok(BODY)).body == BODY
