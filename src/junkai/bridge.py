@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from junkai.backend.protocol import Store
+from junkai.errors import StoreBusyError
 
 T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+#: Each try waits for the lock by itself (SQLite: 30 s), so that this is about ten minutes.
+BUSY_TRIES_MAX: Final = 20
 
 
 class StoreBridge:
@@ -38,7 +45,16 @@ class StoreBridge:
             self._thread.shutdown()
 
     async def call(self, work: Callable[[Store], T]) -> T:
-        """What `work` answers, run in the store's thread. Raises what it raises: StoreError and its kinds."""
+        """What `work` answers, run in the store's thread. Raises what it raises: StoreError and its kinds.
+
+        While others keep the store locked it is tried again, BUSY_TRIES_MAX times; `work` must bear being run again.
+        """
         store = self._store
         assert store is not None, "the bridge is entered first"
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, store)
+        loop = asyncio.get_running_loop()
+        for _ in range(BUSY_TRIES_MAX - 1):
+            try:
+                return await loop.run_in_executor(self._thread, work, store)
+            except StoreBusyError as error:
+                _log.warning("%s", error)
+        return await loop.run_in_executor(self._thread, work, store)

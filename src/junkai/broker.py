@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 
 CLAIM_HOSTS_MAX: Final = 64
 _FAULT_SECONDS: Final = 60.0
+_IDLE_TURN_SECONDS: Final = 1.0
 _IDLE_SECONDS_MAX: Final = 2.0
 _IDLE_SECONDS_MIN: Final = 0.05
 
@@ -84,6 +85,7 @@ class Broker:
             bridge, now, instead=self._instead, on_recorded=self._on_recorded, on_released=self._wake
         )
         self._open: dict[TurnRef, _OpenTurn] = {}
+        self._hosts: dict[int, _OpenTurn] = {}  #: the same by host id
         self._waiting: dict[str, deque[_OpenTurn]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._woken = asyncio.Event()
@@ -102,8 +104,11 @@ class Broker:
         try:
             await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            working.cancel()
             stopping.cancel()
+            # Not cancelled: turns that a claim under way brings back must be given back, or nobody asks until they end.
+            self._is_draining = True
+            self._wake()
+            await asyncio.wait({working})
             await self._drain(recording)
             renewing.cancel()
             ended = await asyncio.gather(*running, return_exceptions=True)
@@ -114,7 +119,8 @@ class Broker:
     # ── claiming ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _work(self, bounds: Bounds) -> None:
-        while True:
+        while not self._is_draining:
+            self._woken.clear()  # before looking: what comes free meanwhile must not be slept over
             hosts_max, sources_max = self._room(bounds.visits_max)
             if hosts_max == 0:
                 if bounds.visits_max is not None and self._answered >= bounds.visits_max:
@@ -169,8 +175,7 @@ class Broker:
         return min(max((ready_at - self._now()).total_seconds(), _IDLE_SECONDS_MIN), _IDLE_SECONDS_MAX)
 
     async def _sleep(self, seconds: float) -> None:
-        """Until something of ours was released or much capacity came free, at most `seconds`."""
-        self._woken.clear()
+        """Until something of ours was released or much capacity came free since the last look, at most `seconds`."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._woken.wait(), seconds)
 
@@ -181,8 +186,14 @@ class Broker:
 
     def _take(self, claim: Claim) -> None:
         """Start the turn, or let it wait for its domain, or give it back where too many wait already."""
-        if not claim.sources:
+        if not claim.sources or self._is_draining:
             self._recorder.release(claim.ref)
+            return
+        if (mine := self._hosts.get(claim.ref.host_id)) is not None:
+            # The wall clock went forward past the lease of a turn that still runs here: that one ends, and the host
+            # is left alone for as long as its last request may take.
+            mine.time.until = self._now()
+            self._recorder.release(claim.ref, not_before=self._now() + self._margin(claim))
             return
         now = self._now()
         turn = _OpenTurn(claim, now + timedelta(seconds=self._settings.turn_seconds))
@@ -192,7 +203,7 @@ class Broker:
             return
         waiting = self._waiting.setdefault(claim.domain, deque())
         if len(waiting) < self._settings.domain_in_flight_max:
-            self._open[claim.ref] = turn
+            self._hold(turn)
             waiting.append(turn)
             return
         away = timedelta(seconds=self._budget.postpone_turn(claim.domain, monotonic()))
@@ -200,11 +211,23 @@ class Broker:
 
     def _until(self, turn: _OpenTurn) -> datetime:
         """The last moment a request may start: early enough that it, and the delay after it, end within the lease."""
-        margin = timedelta(seconds=self._settings.fetch_deadline_seconds + turn.claim.delay_s)
-        return min(turn.lease_until - margin, turn.ends_at)
+        return min(turn.lease_until - self._margin(turn.claim), turn.ends_at)
+
+    def _margin(self, claim: Claim) -> timedelta:
+        """How long a host may still be busy, and then be spared, after the last request has begun."""
+        return timedelta(seconds=self._settings.fetch_deadline_seconds + claim.delay_s)
+
+    def _hold(self, turn: _OpenTurn) -> None:
+        self._open[turn.claim.ref] = turn
+        self._hosts[turn.claim.ref.host_id] = turn
+
+    def _let_go(self, turn: _OpenTurn, not_before: datetime | None = None) -> None:
+        del self._open[turn.claim.ref]
+        del self._hosts[turn.claim.ref.host_id]
+        self._recorder.release(turn.claim.ref, not_before=not_before)
 
     def _start(self, turn: _OpenTurn) -> None:
-        self._open[turn.claim.ref] = turn
+        self._hold(turn)
         task = asyncio.create_task(self._crawl(turn))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -221,8 +244,7 @@ class Broker:
                     source = sources.pop(visit.source_id)
                     turn.unanswered -= 1
                     self._answered += 1
-                    decision = decide(source, visit, self._settings, self._now(), parser_version=PARSER_VERSION)
-                    record = Record(ref=claim.ref, visit=visit, decision=decision, floor_at=visit.ended_at + delay)
+                    record = self._record_of(claim.ref, visit, source, floor_at=visit.ended_at + delay)
                     await self._recorder.put(record, source)
         except Exception:  # noqa: BLE001  # the boundary around one turn
             # A fault of our own must cost this turn only, and must not make the same turn spin.
@@ -232,9 +254,10 @@ class Broker:
             self._end(turn, not_before)
 
     def _end(self, turn: _OpenTurn, not_before: datetime | None) -> None:
+        if not_before is None and turn.unanswered == len(turn.claim.sources):  # asked nothing: no use in coming at once
+            not_before = self._now() + timedelta(seconds=_IDLE_TURN_SECONDS)
+        self._let_go(turn, not_before if not self._is_draining else None)
         domain = turn.claim.domain
-        del self._open[turn.claim.ref]
-        self._recorder.release(turn.claim.ref, not_before=not_before)
         self._budget.end_turn(domain)
         waiting = self._waiting.get(domain)
         if waiting and not self._is_draining and self._budget.start_turn(domain):
@@ -247,12 +270,24 @@ class Broker:
     def _on_recorded(self, record: Record, source: Source, recorded: Recorded) -> None:
         self._listener.on_visit(record.visit, source, record.decision, recorded)
 
+    def _record_of(self, ref: TurnRef, visit: Visit, source: Source, *, floor_at: datetime) -> Record:
+        """The visit with what follows from it; a fault of our own while deciding is a failure of that visit."""
+        try:
+            decision = decide(source, visit, self._settings, self._now(), parser_version=PARSER_VERSION)
+        except Exception as error:  # noqa: BLE001  # the boundary around one decision
+            _log.exception("cannot decide about %s", visit.url)
+            return self._failed(ref, visit, source, f"{type(error).__name__} while deciding", floor_at=floor_at)
+        return Record(ref=ref, visit=visit, decision=decision, floor_at=floor_at)
+
     def _instead(self, record: Record, source: Source, error: str) -> Record:
         """For a record that cannot be stored: that it failed, so that the source backs off."""
-        outcome = Failed(kind=FailureKind.INTERNAL, detail=f"cannot be stored: {error}")
-        visit = replace(record.visit, outcome=outcome)
+        return self._failed(record.ref, record.visit, source, error, floor_at=record.floor_at)
+
+    def _failed(self, ref: TurnRef, visit: Visit, source: Source, detail: str, *, floor_at: datetime) -> Record:
+        outcome = Failed(kind=FailureKind.INTERNAL, detail=detail)
+        visit = replace(visit, outcome=outcome, hops=())
         decision = decide(source, visit, self._settings, self._now(), parser_version=PARSER_VERSION)
-        return replace(record, visit=visit, decision=decision)
+        return Record(ref=ref, visit=visit, decision=decision, floor_at=floor_at)
 
     # ── keeping and ending turns ─────────────────────────────────────────────────────────────────────────────────
 
@@ -277,14 +312,12 @@ class Broker:
 
     async def _drain(self, recording: asyncio.Task[None]) -> None:
         """No new request; those in flight end by their deadline; everything is written."""
-        self._is_draining = True
         now = self._now()
         for turn in self._open.values():
             turn.time.until = now
         for waiting in self._waiting.values():
             for turn in waiting:
-                del self._open[turn.claim.ref]
-                self._recorder.release(turn.claim.ref)
+                self._let_go(turn)
         self._waiting.clear()
         ending = list(self._tasks)
         if recording.done():  # the store failed: nothing more can be written, so nothing more is worth waiting for

@@ -19,6 +19,7 @@ from junkai.errors import SettingsError
 
 CONFIG_FILE: Final = "junkai.toml"
 ENV_PREFIX: Final = "JUNKAI_"
+LEASE_MARGIN_SECONDS: Final = 0.5
 #: The configuration file's own path, and what belongs to the tests.
 _ENV_NOT_SETTINGS: Final = frozenset({"JUNKAI_CONFIG", "JUNKAI_CORPORA"})
 _ENV_TESTS: Final = "JUNKAI_TEST_"
@@ -179,11 +180,12 @@ def _converted(name: str, raw: Any, origin: str) -> Any:
 
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
-    if settings.lease_seconds <= settings.fetch_deadline_seconds:
+    if settings.lease_seconds < settings.fetch_deadline_seconds + LEASE_MARGIN_SECONDS:
         raise SettingsError(
             "lease_seconds",
-            f"must be more than fetch_deadline_seconds: {settings.lease_seconds:g} (from {origins['lease_seconds']}) is"
-            f" not above {settings.fetch_deadline_seconds:g} (from {origins['fetch_deadline_seconds']})",
+            f"must be more than fetch_deadline_seconds by {LEASE_MARGIN_SECONDS:g} or more:"
+            f" {settings.lease_seconds:g} (from {origins['lease_seconds']}) is too short for"
+            f" {settings.fetch_deadline_seconds:g} (from {origins['fetch_deadline_seconds']})",
         )
     if settings.interval_min_seconds > settings.interval_max_seconds:
         raise SettingsError(

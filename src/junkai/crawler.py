@@ -25,6 +25,7 @@ from junkai.model import (
     Redirected,
     Turn,
     TurnSource,
+    Validators,
     Visit,
 )
 from junkai.parse import PARSER_VERSION, parse_document
@@ -173,9 +174,14 @@ def _answered(source: TurnSource, response: Response, now: datetime, settings: S
             )
         except NotADocumentError as error:
             return Failed(kind=FailureKind.NOT_A_DOCUMENT, detail=urls.shown(error.detail), status=response.status)
+    validators = validators_of(response)
+    if document is not None and any(problem.code == "truncated" for problem in document.problems):
+        # Its entries count, but a 304 must not hide the rest of them: only when the same body comes again is this all
+        # there is (RFC 9112 §8, RFC 9111 §3.3).
+        validators = source.validators or Validators(url=response.url)
     return Fetched(
         status=response.status,
-        validators=validators_of(response),
+        validators=validators,
         body_hash=digest,
         document=document,
         freshness=freshness(response.fields, now),

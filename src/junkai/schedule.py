@@ -39,7 +39,10 @@ EXPLICIT_INTERVAL_MIN_S: Final = 300.0
 _JITTER: Final = 0.1
 _RHYTHM_POSTS: Final = 11
 _STRETCH: Final = 1.5
+_SHRINK: Final = 0.5
 _BACKOFF_DOUBLINGS_MAX: Final = 16
+_RATE_LIMITED: Final = frozenset({429, 503})
+_UNAVAILABLE_HOLD_S: Final = 300.0
 #: Our failures, not the site's: tried again soon, and not counted against the source.
 _OURS: Final = frozenset({FailureKind.DNS_TEMPORARY, FailureKind.INTERNAL})
 #: Answers that say "not here" or "not you": slowed down from the start.
@@ -59,11 +62,17 @@ def decide(source: Source, visit: Visit, settings: Settings, now: datetime, *, p
     )
     match visit.outcome:
         case Fetched() as fetched:
-            return _after_accepted(source, _with_body(seen, fetched, now, parser_version), visit, settings, now)
+            return _after_accepted(
+                source, _with_body(seen, fetched, settings, now, parser_version), visit, settings, now
+            )
         case NotModified() as answer:
-            return _after_accepted(source, _with_validators_of(seen, answer), visit, settings, now)
+            return _after_accepted(source, _with_validators_of(seen, answer, settings), visit, settings, now)
         case Redirected(to=to):
             return _after_redirect(before, seen, visit, to, now)
+        case Gone(status=status) if not all(hop.is_permanent for hop in visit.hops):
+            # The target of a temporary redirect is gone; the source itself said nothing of the kind (RFC 9110 §15.4.3).
+            gone = Failed(kind=FailureKind.STATUS, detail="where it redirects to for now is gone", status=status)
+            return _after_failure(source, seen, visit, gone, settings)
         case Gone(status=status):
             return Decision(
                 state=replace(
@@ -83,7 +92,9 @@ def decide(source: Source, visit: Visit, settings: Settings, now: datetime, *, p
 # ── what an accepted answer changes ──────────────────────────────────────────────────────────────────────────────
 
 
-def _with_body(state: SourceState, fetched: Fetched, now: datetime, parser_version: int) -> SourceState:
+def _with_body(
+    state: SourceState, fetched: Fetched, settings: Settings, now: datetime, parser_version: int
+) -> SourceState:
     validators = fetched.validators
     state = replace(
         state,
@@ -93,13 +104,13 @@ def _with_body(state: SourceState, fetched: Fetched, now: datetime, parser_versi
     )
     document = fetched.document
     if document is None:
-        return replace(state, rhythm=_stretched(state.rhythm))
+        return replace(state, rhythm=_stretched(state.rhythm, _STRETCH, settings))
     return replace(
         state,
         known=document.known,
         title=document.title,
         site_url=document.site_url,
-        rhythm=_rhythm(document, state, now),
+        rhythm=_rhythm(document, state, settings, now),
         hints=FeedHints(
             ttl_s=document.ttl_s,
             skip_hours=document.skip_hours,
@@ -109,7 +120,7 @@ def _with_body(state: SourceState, fetched: Fetched, now: datetime, parser_versi
     )
 
 
-def _with_validators_of(state: SourceState, answer: NotModified) -> SourceState:
+def _with_validators_of(state: SourceState, answer: NotModified, settings: Settings) -> SourceState:
     """Those present replace, those absent stay (RFC 9111 §4.3.4)."""
     held = state.validators
     if held is not None:
@@ -118,10 +129,10 @@ def _with_validators_of(state: SourceState, answer: NotModified) -> SourceState:
             etag=answer.etag if answer.etag is not None else held.etag,
             last_modified=answer.last_modified if answer.last_modified is not None else held.last_modified,
         )
-    return replace(state, validators=held, rhythm=_stretched(state.rhythm))
+    return replace(state, validators=held, rhythm=_stretched(state.rhythm, _STRETCH, settings))
 
 
-def _rhythm(document: Document, state: SourceState, now: datetime) -> Rhythm:
+def _rhythm(document: Document, state: SourceState, settings: Settings, now: datetime) -> Rhythm:
     """From the dates of the newest posts where there are two of them, else from whether our visits found news."""
     dates = [moment for moment in document.posted_at if moment <= now][:_RHYTHM_POSTS]
     if len(dates) >= 2:
@@ -130,13 +141,17 @@ def _rhythm(document: Document, state: SourceState, now: datetime) -> Rhythm:
     newest_at = dates[0] if dates else None
     if not state.known:
         return Rhythm(newest_at=newest_at)
-    if document.entries:
-        return Rhythm(newest_at=newest_at, factor=state.rhythm.factor / 2)
-    return replace(_stretched(state.rhythm), newest_at=newest_at)
+    undated = replace(state.rhythm, gap_s=None, newest_at=newest_at)
+    return _stretched(undated, _SHRINK if document.entries else _STRETCH, settings)
 
 
-def _stretched(rhythm: Rhythm) -> Rhythm:
-    return rhythm if rhythm.gap_s is not None else replace(rhythm, factor=min(rhythm.factor * _STRETCH, 1e6))
+def _stretched(rhythm: Rhythm, by: float, settings: Settings) -> Rhythm:
+    """Without dates: the interval made longer or shorter, no further than the operator's bounds reach."""
+    if rhythm.gap_s is not None:
+        return rhythm
+    first_s = settings.interval_first_seconds
+    least, most = settings.interval_min_seconds / first_s, settings.interval_max_seconds / first_s
+    return replace(rhythm, factor=min(max(rhythm.factor * by, least), most))
 
 
 def _after_accepted(source: Source, state: SourceState, visit: Visit, settings: Settings, now: datetime) -> Decision:
@@ -261,26 +276,37 @@ def _after_redirect(before: SourceState, seen: SourceState, visit: Visit, to: st
 def _after_rate_limit(
     source: Source, seen: SourceState, visit: Visit, limited: RateLimited, settings: Settings
 ) -> Decision:
-    """The whole host waits; never counted as a failure of the source (RFC 6585 §4, RFC 9110 §10.2.3)."""
-    usual_s = seen.interval_s or settings.interval_first_seconds
+    """The whole host waits; never counted as a failure of the source (RFC 6585 §4, RFC 9110 §10.2.3).
+
+    Retry-After is a lower bound: a source that is limited again right after waiting it out waits its usual interval.
+    A 503 that names no time may be one source's trouble: the source waits, its host only a little.
+    """
+    usual_s = max(seen.interval_s or settings.interval_first_seconds, settings.interval_min_seconds)
+    if source.explicit_interval_s is not None:
+        usual_s = max(source.explicit_interval_s, EXPLICIT_INTERVAL_MIN_S)
+    interval_s = usual_s
     if limited.retry_after_s is None:
-        wait_s, interval_s = min(usual_s * 2, settings.interval_max_seconds), usual_s * 2
+        interval_s = max(min(usual_s * 2, settings.interval_max_seconds), usual_s)
+        wait_s, hold_s = interval_s, interval_s
+        if limited.status == 503:
+            hold_s = min(wait_s, _UNAVAILABLE_HOLD_S)
         why = f"rate limited (HTTP {limited.status}): waiting {duration(wait_s)}, twice the interval"
     else:
-        wait_s, interval_s = min(limited.retry_after_s, settings.retry_after_max_seconds), usual_s
-        capped = f", capped from {duration(limited.retry_after_s)}" if wait_s < limited.retry_after_s else ""
-        why = f"rate limited (HTTP {limited.status}): Retry-After {duration(wait_s)}{capped}"
-    until = visit.ended_at + timedelta(seconds=wait_s)
+        hold_s = min(limited.retry_after_s, settings.retry_after_max_seconds)
+        wait_s = hold_s if source.state.http_status not in _RATE_LIMITED else max(hold_s, usual_s)
+        capped = f", capped from {duration(limited.retry_after_s)}" if hold_s < limited.retry_after_s else ""
+        again = f"; again, so waiting {duration(wait_s)}" if wait_s > hold_s else ""
+        why = f"rate limited (HTTP {limited.status}): Retry-After {duration(hold_s)}{capped}{again}"
     return Decision(
         state=replace(
             seen,
             state=CrawlState.FETCH_ERROR,
-            due_at=until,
+            due_at=visit.ended_at + timedelta(seconds=wait_s),
             why=why,
             error=why,
-            interval_s=min(interval_s, settings.interval_max_seconds),
+            interval_s=interval_s,
         ),
-        hold=None if source.is_exempt else Hold(until=until, why=why),
+        hold=None if source.is_exempt else Hold(until=visit.ended_at + timedelta(seconds=hold_s), why=why),
     )
 
 

@@ -158,9 +158,3 @@ def is_ip_literal(hostname: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def same_domain(one_host: str, other_host: str) -> bool:
-    """True where a redirect between the two host keys may be followed within a turn: the same host, or the same
-    registrable domain."""
-    return one_host == other_host or domain_of(one_host) == domain_of(other_host)

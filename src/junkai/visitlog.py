@@ -60,8 +60,9 @@ def appended(log: bytes, visit: Visit) -> bytes:
     packed = _PACKING.pack(
         to_ms(visit.started_at),
         result_of(outcome),
-        outcome.status or 0,
-        min(int((visit.ended_at - visit.started_at).total_seconds() * 1000), 0xFFFFFFFF),
+        min(outcome.status or 0, 0xFFFF),
+        # The wall clock may be set back, or far forward, during a visit.
+        min(max(int((visit.ended_at - visit.started_at).total_seconds() * 1000), 0), 0xFFFFFFFF),
         min(len(document.entries) if document else 0, 0xFFFF),
     )
     return (log + packed)[-VISITS_MAX * _PACKING.size :]

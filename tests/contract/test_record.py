@@ -349,3 +349,30 @@ def test_a_hold_that_is_over_is_forgotten_by_the_next_claim(store: Store) -> Non
     host = store.catalogue.host("a.test", T0)
     assert host is not None
     assert None is host.hold
+
+
+def test_what_the_operator_asks_for_during_a_visit_is_not_forgotten(store: Store) -> None:
+    add(store, "https://a.test/1")
+    visit_all(store, claim(store), entries=[entry("one", "<p>text</p>")])
+    store.catalogue.refresh("https://a.test/1", after(2))
+    turn = claim_one(store, after(3))
+
+    store.catalogue.refresh("https://a.test/1", after(5), is_unconditional=True)
+    store.frontier.record([record_of(turn, now=after(4))], after(6))
+    store.frontier.release([turn.ref], after(6))
+
+    state = store.catalogue.feed("https://a.test/1").source.state
+    assert (after(5), "asked for by the operator") == (state.due_at, state.why)
+    assert (None, b"", b"") == (state.validators, state.body_hash, state.known)
+
+
+def test_a_redirect_to_a_blocked_host_is_a_failure_and_no_grave(store: Store) -> None:
+    add(store, "https://a.test/1")
+    store.catalogue.set_host("b.test", T0, is_blocked=True)
+    turn = claim_one(store)
+
+    [recorded] = store.frontier.record([record_of(turn, pending_url="https://b.test/1")], T0)
+
+    assert recorded.error is not None
+    assert "blocked" in recorded.error
+    assert "a.test" == store.catalogue.feed("https://a.test/1").source.host

@@ -17,7 +17,7 @@ from junkai.config import Settings
 from junkai.errors import FailureKind
 from junkai.model import CrawlState, Decision, Failed, RateLimited, Source, Visit
 from junkai.recorder import RECORD_SECONDS
-from scripted_site import Answer, ScriptedSite
+from scripted_site import Answer, Asked, ScriptedSite
 
 
 def rss(*ids: str) -> bytes:
@@ -237,6 +237,48 @@ def test_a_site_that_drips_ends_by_the_deadline_and_delays_no_other(crawl: Crawl
 
     assert (summary.ok, summary.failed) == (28, 1)
     assert [each.kind for each in failed] == [FailureKind.DEADLINE]
+
+
+def test_a_document_cut_short_hides_nothing_behind_a_304(crawl: Crawl, site: ScriptedSite) -> None:
+    whole = rss("a", "b", "c")
+    etag = ("ETag", '"v"')
+
+    def answer(asked: Asked) -> Answer:
+        if asked.fields.get("if-none-match") == '"v"':
+            return Answer(status=304)
+        body = whole if len(site.asked) > 1 else whole[: whole.index(b"<item><guid>c")]
+        return Answer(body=body, is_close_delimited=True, fields=(etag,))
+
+    url = site.put(1, "/f", answer)
+    crawl.add(url)
+    for _ in range(3):
+        crawl.round(is_all=True)
+
+    assert [each.status for each in site.asked] == [200, 200, 304]
+    assert crawl.entries() == {(url, "a"): 1, (url, "b"): 1, (url, "c"): 1}
+
+
+def test_a_document_that_stays_cut_short_is_taken_for_all_there_is(crawl: Crawl, site: ScriptedSite) -> None:
+    url = site.put(1, "/f", rss("a", "b")[:-20])
+    crawl.add(url)
+    for _ in range(3):
+        crawl.round(is_all=True)
+
+    assert [each.status for each in site.asked] == [200, 200, 304]
+    assert crawl.entries() == {(url, "a"): 1, (url, "b"): 1}
+
+
+@pytest.mark.parametrize("status", [b"70000", b"999", b"99", b"0", b"2000", b"abc"])
+def test_a_status_that_http_does_not_have_is_a_failure_and_no_fault_of_ours(
+    crawl: Crawl, site: ScriptedSite, status: bytes
+) -> None:
+    raw = b"HTTP/1.1 " + status + b" OK\r\nContent-Length: 0\r\n\r\n"
+    crawl.add(site.put(1, "/f", Answer(raw=raw)))
+    summary, watch = crawl.round()
+
+    assert (summary.visits, summary.failed) == (1, 1)
+    assert isinstance(watch.visits[0][0].outcome, Failed)
+    assert crawl.round()[0].visits == 0
 
 
 def test_a_host_outside_the_allowed_networks_is_not_asked(crawl: Crawl, site: ScriptedSite) -> None:

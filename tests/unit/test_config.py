@@ -202,8 +202,8 @@ def test_settings_that_contradict_each_other_are_told_with_both_origins() -> Non
         load(environ={"JUNKAI_INTERVAL_MIN_SECONDS": "7200"}, command_line={"interval_max_seconds": "3600"})
 
     assert (
-        "lease_seconds: must be more than fetch_deadline_seconds: 30 (from JUNKAI_LEASE_SECONDS) is not above 30 (from"
-        " default)"
+        "lease_seconds: must be more than fetch_deadline_seconds by 0.5 or more: 30 (from JUNKAI_LEASE_SECONDS) is too"
+        " short for 30 (from default)"
     ) == str(lease.value)
     assert (
         "interval_min_seconds: 7200 (from JUNKAI_INTERVAL_MIN_SECONDS) is more than interval_max_seconds 3600 (from"

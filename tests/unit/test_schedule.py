@@ -311,6 +311,46 @@ def test_rate_limits_without_a_time_double_again_and_again_up_to_the_cap() -> No
     assert waits == [2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR, DAY, DAY]
 
 
+@pytest.mark.parametrize("retry_after_s", [0.0, 1.0, 5.0])
+def test_a_source_that_is_limited_again_and_again_is_not_asked_more_often_than_usual(retry_after_s: float) -> None:
+    first = decided(RateLimited(status=429, retry_after_s=retry_after_s))
+    second = decided(RateLimited(status=429, retry_after_s=retry_after_s), a_source(first.state))
+
+    assert wait_s(first) == retry_after_s + 1
+    assert wait_s(second) >= HOUR
+    assert second.hold is not None
+    assert second.hold.until == NOW + timedelta(seconds=retry_after_s + 1)
+
+
+def test_a_503_that_names_no_time_holds_its_host_for_minutes_only() -> None:
+    decision = decided(RateLimited(status=503))
+
+    assert decision.hold is not None
+    assert decision.hold.until == NOW + timedelta(seconds=301)
+    assert wait_s(decision) == 4 * HOUR + 1
+    assert decision.state.attempts == 0
+
+
+def test_a_rate_limit_never_shortens_the_operators_interval() -> None:
+    assert wait_s(decided(RateLimited(status=429), a_source(explicit_s=3 * DAY))) == 3 * DAY + 1
+
+
+def test_a_temporary_redirect_to_what_is_gone_is_a_failure_of_the_source_not_its_end() -> None:
+    temporary = Hop(url=URL, status=302, to="https://cdn.example/x")
+
+    assert decided(Gone(status=410), hops=(temporary,)).state.due_at is not None
+    assert decided(Gone(status=410), hops=(PERMANENT,)).state.due_at is None
+
+
+def test_the_interval_of_a_feed_without_dates_turns_round_at_once_after_a_long_time_of_news() -> None:
+    source = a_source(SourceState(known=b"k" * 16))
+    for _ in range(500):
+        source = a_source(decided(fetched(a_document(posts=0, news=1)), source).state)
+    busy = wait_s(decided(NotModified(), source))
+
+    assert 0.9 * 1.5 * HOUR <= busy <= 1.5 * HOUR
+
+
 def test_an_accepted_answer_takes_exactly_the_validators_it_carried() -> None:
     carried = Validators(url=URL, etag='W/"b"')
     decision = decided(fetched(None, validators=carried), a_source(SourceState(validators=HELD)))

@@ -19,7 +19,6 @@ from junkai.url import (
     is_ip_literal,
     join,
     parse,
-    same_domain,
     shard_of,
     shown,
     url_key,
@@ -320,14 +319,6 @@ def test_the_registrable_domain_is_that_of_the_public_suffix_list(corpora: Path)
 )
 def test_a_host_key_has_a_domain(host: str, domain: str) -> None:
     assert domain == domain_of(host)
-
-
-def test_two_hosts_of_a_domain_are_told_from_two_domains() -> None:
-    assert same_domain("www.a.com", "feeds.a.com")
-    assert same_domain("localhost:1", "localhost:1")
-    assert not same_domain("localhost:1", "localhost:2")
-    assert not same_domain("a.co.uk", "b.co.uk")
-    assert not same_domain("127.0.0.1", "127.0.0.2")
 
 
 def test_an_ip_literal_is_told_from_a_name() -> None:

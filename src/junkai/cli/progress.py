@@ -46,7 +46,7 @@ class Lines:
         try:
             sys.stdout.write((logs.as_json(line) if self._is_json else logs.as_text(line)) + "\n")
             sys.stdout.flush()
-        except BrokenPipeError:
+        except OSError:  # nobody reads any more, or there is no room: the crawl matters more
             output.discard_output()
 
 

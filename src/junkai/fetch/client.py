@@ -35,6 +35,7 @@ _CONNECTION_AGE_S: Final = 60
 _NO_FIELDS: Final = Fields()
 _ABORT: Final = -1
 _NO_SOCKET: Final = -1  # CURL_SOCKET_BAD
+_SUPPRESS_CONNECT_HEADERS: Final = 265  # pycurl has no name for it
 
 
 class ConnectError(FetchError):
@@ -204,6 +205,7 @@ class _Transfer:
         setopt(pycurl.FOLLOWLOCATION, 0)
         setopt(pycurl.PATH_AS_IS, 1)
         setopt(pycurl.HTTP09_ALLOWED, 0)
+        setopt(_SUPPRESS_CONNECT_HEADERS, 1)  # a proxy's answer to CONNECT is not the site's
         setopt(pycurl.HTTP_CONTENT_DECODING, 0)
         setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
         setopt(pycurl.DNS_CACHE_TIMEOUT, 0)  # libcurl walks its cache on every transfer
@@ -242,6 +244,7 @@ class _Transfer:
         self._head_lines = 0
         self._status = 0
         self._is_head_done = False
+        self._is_status_odd = False
         self._decoder: Decoder | None = None
         self._received = 0
         self._fields = _NO_FIELDS
@@ -270,6 +273,9 @@ class _Transfer:
             self._status = _status_of(self._lines)
             if self._status >= 200:
                 self._is_head_done = True
+            elif self._status < 100:  # RFC 9110 §15: three digits, the first of them 1 to 5
+                self._is_status_odd = True
+                return _ABORT
             else:
                 self._lines.clear()  # 1xx: only the final answer's fields count
         else:
@@ -313,6 +319,8 @@ class _Transfer:
         if self._failure is not None:
             raise FetchError(url, self._failure.kind, self._failure.detail)
         if not self._is_head_done:
+            if self._is_status_odd:
+                raise FetchError(url, FailureKind.PROTOCOL, "a status that HTTP does not have")
             if code == 0:  # libcurl takes the end of the stream for the end of the head
                 raise FetchError(url, FailureKind.INCOMPLETE, "the header ends too early")
             if curl_errors.is_connect(code) and self._was_not_sent(code):
@@ -354,5 +362,6 @@ class _Transfer:
 
 
 def _status_of(lines: list[bytes]) -> int:
-    parts = lines[0].split(None, 2) if lines else ()
-    return int(parts[1]) if len(parts) > 1 and parts[1].isdigit() else 0
+    parts = lines[0].split(None, 2) if lines else []
+    is_number = len(parts) > 1 and len(parts[1]) == 3 and parts[1].isdigit()
+    return int(parts[1]) if is_number and parts[1] < b"600" else 0

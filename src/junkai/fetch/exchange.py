@@ -1,4 +1,4 @@
-"""One source of a turn in; its requests, redirects within the registrable domain included, done; an Exchange out.
+"""One source of a turn in; its requests, redirects at the same host included, done; an Exchange out.
 
 A redirect to any other host ends the exchange: this turn holds no right to ask there.
 """
@@ -90,7 +90,7 @@ class Exchanger:
                 if response.status not in _REDIRECTS:
                     return chain.answered(response)
                 target = self._target(url, response, chain)
-                if not urls.same_domain(host, target.host):
+                if target.host != host:
                     return chain.away(target)
                 url = target
         except FetchError as failure:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from junkai.parse.calendar_words import AFTERNOON, ERAS, MONTHS, ZONE_MINUTES, plain
 
@@ -38,7 +38,7 @@ _TIME: Final = re.compile(
 _HOUR: Final = re.compile(r"(?<![0-9])([0-9]{1,2})\s?(?=[ap]\.?m\b)")
 _HALF: Final = re.compile(r"(?<![a-z])[ap]\.?m\b\.?|午前|午後|上午|下午|오전|오후|凌晨|早上|晚上")
 _ZONE_OFFSET: Final = re.compile(rf"(?:(?:gmt|utc?|z)\s?)?({_OFFSET})\s*(?:\([^)]*\)?)?\s*$")
-_ZONE_PLACE: Final = re.compile(r"\b([a-z]{2,12}(?:/[a-z_+-]{2,20}){1,2})\b")
+_ZONE_PLACE: Final = re.compile(r"\b([a-z]{2,12}(?:/[a-z_+-]{2,20}[0-9]{0,2}){1,2})(?![a-z0-9])")
 _ISO: Final = re.compile(
     r"([0-9]{4})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2}))?|([0-9]{2})([0-9]{2}))?(?![0-9])(?:t|\s|$)?"
 )
@@ -140,15 +140,17 @@ def _without_zone(text: str) -> tuple[str, tzinfo]:
 
 @lru_cache(maxsize=256)
 def _place(name: str) -> tzinfo | None:
-    """A zone of the IANA database by its name in lower case."""
-    parts = [
-        "_".join(word if word in ("of", "es", "au") else word.capitalize() for word in part.split("_"))
-        for part in name.split("/")
-    ]
+    """A zone of the IANA database by its name in any case."""
+    known = _places().get(name.casefold())
     try:
-        return ZoneInfo("/".join(parts))
+        return ZoneInfo(known) if known else None
     except (KeyError, ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError
         return None
+
+
+@cache
+def _places() -> dict[str, str]:
+    return {name.casefold(): name for name in available_timezones()}
 
 
 def _offset(text: str) -> tzinfo:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -15,19 +15,33 @@ from junkai.backend.sqlite import hosts, names
 from junkai.backend.sqlite.connection import Connection, UnstorableError
 from junkai.backend.sqlite.queries import load
 from junkai.backend.sqlite.rows import entry_values, state_values, to_ms_up
-from junkai.clock import to_ms
+from junkai.clock import from_ms, to_ms
 from junkai.errors import UrlError
-from junkai.model import Entry, Fetched, Record
+from junkai.model import Entry, Fetched, Record, SourceState
 
 SQL: Final = load("record")
 #: What one bad record raises: a value of the wrong kind or range, text that is not text, a URL that is none.
 _BAD: Final = (UnstorableError, UrlError, TypeError, ValueError, OverflowError)
+#: What `refresh` and `resume` in sql/catalogue.sql write.
+_OPERATORS_WORDS: Final = frozenset({"asked for by the operator", "resumed"})
 _LOST: Final = Recorded(is_lost=True)
 
 #: Host keys by (host_id, turn_no).
 _Turns = dict[tuple[int, int], str]
-#: (host_id, home_id, is_paused) by source_id.
-_Places = dict[int, tuple[int, int | None, bool]]
+
+
+class _Place(NamedTuple):
+    """A source's row as it stands at the moment of recording: the operator may have spoken during the visit."""
+
+    host_id: int
+    home_id: int | None
+    is_paused: bool
+    due_at_ms: int | None
+    why: str
+    is_bare: bool  #: without body hash and known entries: never fetched, or to be fetched unconditionally
+
+
+_Places = dict[int, _Place]
 
 
 def record(connection: Connection, records: Sequence[Record], now: datetime) -> list[Recorded]:
@@ -62,7 +76,7 @@ def _save(connection: Connection, records: Sequence[Record], now: datetime) -> l
     kept: list[Record] = []
     for each in ours:
         place = places.get(each.visit.source_id)
-        if place is None or place[0] != each.ref.host_id:
+        if place is None or place.host_id != each.ref.host_id:
             results[each.visit.source_id] = Recorded(error="the source was removed or moved away during the visit")
         else:
             kept.append(each)
@@ -84,7 +98,10 @@ def _turns(connection: Connection, records: Sequence[Record]) -> _Turns:
 def _places(connection: Connection, records: Sequence[Record]) -> _Places:
     ids = msgspec.json.encode([each.visit.source_id for each in records]).decode()
     rows = connection.rows(SQL["sources"], (ids,))
-    return {source_id: (host_id, home_id, bool(is_paused)) for source_id, host_id, home_id, is_paused in rows}
+    return {
+        source_id: _Place(host_id, home_id, bool(is_paused), due_at_ms, why, bool(is_bare))
+        for source_id, host_id, home_id, is_paused, due_at_ms, why, is_bare in rows
+    }
 
 
 # ── source state ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -95,22 +112,36 @@ def _save_states(connection: Connection, records: Sequence[Record], places: _Pla
     travellers: list[Record] = []
     for each in records:
         source_id = each.visit.source_id
-        _, home_id, is_paused = places[source_id]
-        state = each.decision.state
-        if is_paused:  # in the middle of the visit; only the operator resumes it
-            state = msgspec.structs.replace(state, due_at=None, why="paused")
+        place = places[source_id]
+        state = _with_operators_word(each, place)
         values.append((*state_values(state), source_id))
-        if home_id is not None or state.pending_url is not None or each.decision.new_url is not None:
+        if place.home_id is not None or state.pending_url is not None or each.decision.new_url is not None:
             travellers.append(each)
     connection.change_many(SQL["save_state"], values)
     for each in travellers:
         _place(connection, each, places[each.visit.source_id], now)
 
 
-def _place(connection: Connection, record: Record, place: tuple[int, int | None, bool], now: datetime) -> None:
+def _with_operators_word(record: Record, place: _Place) -> SourceState:
+    """The decision's state, under what the operator said while the visit was under way: that it is paused, or due now.
+
+    A source that is claimed was due before its visit began; asked for later than that, it was so meanwhile.
+    """
+    state = record.decision.state
+    if place.is_paused:  # only the operator resumes it
+        return msgspec.structs.replace(state, due_at=None, why="paused")
+    is_asked_for = place.due_at_ms is not None and place.due_at_ms > to_ms(record.visit.started_at)
+    if place.due_at_ms is None or not is_asked_for or place.why not in _OPERATORS_WORDS:
+        return state
+    state = msgspec.structs.replace(state, due_at=from_ms(place.due_at_ms), why=place.why)
+    if place.is_bare:
+        return msgspec.structs.replace(state, validators=None, body_hash=b"", known=b"")
+    return state
+
+
+def _place(connection: Connection, record: Record, place: _Place, now: datetime) -> None:
     """Put a source under the host that it is asked at next: a pending URL's until its next decision, else its own."""
-    host_id, away_from, _ = place
-    home_id = host_id if away_from is None else away_from
+    home_id = place.host_id if place.home_id is None else place.home_id
     source_id = record.visit.source_id
     decision = record.decision
     if decision.new_url is not None and (moved := names.move(connection, source_id, decision.new_url, now)):
@@ -120,6 +151,8 @@ def _place(connection: Connection, record: Record, place: tuple[int, int | None,
         [(url_key, _)] = connection.rows(names.SQL["current"], (source_id,))
         ids = hosts.slot_ids(connection, urls.parse(decision.state.pending_url).host)
         next_id = hosts.slot_of(url_key, ids)
+        if connection.rows(SQL["blocked"], (next_id,)):  # it would wait there for ever
+            raise UnstorableError(connection.address, "it redirects to a host that the operator blocked")
         returns_to = None if next_id == home_id else home_id
     connection.change(SQL["place"], (next_id, returns_to, source_id))
     if decision.state.due_at is not None:

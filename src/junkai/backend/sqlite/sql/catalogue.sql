@@ -20,8 +20,10 @@ UPDATE source SET is_paused = 0, due_at = :now, why = 'resumed', attempts = 0,
   state = CASE state WHEN 'error' THEN 'fetch_error' ELSE state END
 WHERE source_id = :source_id;
 
--- refresh: due now, unless it is paused.
-UPDATE source SET due_at = min(coalesce(due_at, :now), :now), why = 'asked for by the operator'
+-- refresh: due now, unless it is paused. In a turn, later than its visit began: record sees the operator's word by that.
+UPDATE source SET why = 'asked for by the operator',
+  due_at = CASE WHEN EXISTS (SELECT 1 FROM host WHERE host.host_id = source.host_id AND lease_until IS NOT NULL)
+    THEN :now ELSE min(coalesce(due_at, :now), :now) END
 WHERE source_id = :source_id AND NOT is_paused;
 
 -- refresh_all: every active one due now.

@@ -4,7 +4,8 @@ CROSS JOIN host ON host.host_id = json_extract(ref.value, '$[0]')
   AND host.turn_no = json_extract(ref.value, '$[1]') AND host.lease_until IS NOT NULL;
 
 -- sources: where these sources are, before the records.
-SELECT source_id, host_id, home_id, is_paused FROM source WHERE source_id IN (SELECT value FROM json_each(?));
+SELECT source_id, host_id, home_id, is_paused, due_at, why, body_hash = x'' AND known = x'' FROM source
+WHERE source_id IN (SELECT value FROM json_each(?));
 
 -- save_state: what a decision says of a source that stays where it is.
 UPDATE source SET state = ?, due_at = ?, why = ?, attempts = ?, error = ?, http_status = ?, interval_s = ?, etag = ?,
@@ -39,3 +40,6 @@ UPDATE host SET
   hold_until = max(:until, coalesce(hold_until, 0)),
   not_before = max(not_before, :until), ready_at = max(ready_at, :until)
 WHERE key = :key;
+
+-- blocked: a host that the operator blocked.
+SELECT 1 FROM host WHERE host_id = ? AND is_blocked;
