@@ -281,7 +281,7 @@ def test_doctor_fails_with_what_to_do(junkai: Junkai) -> None:
 def test_the_demo_shows_real_work_and_minds_no_settings_but_its_own(junkai: Junkai, tmp_path: Path) -> None:
     (tmp_path / "junkai.toml").write_text("no_such_setting = 1\n")
 
-    (first,) = junkai.rows("demo", "--once", "--set", "fetch_deadline_seconds=1")
+    (first,) = junkai.rows("demo", "--once", "--set", "fetch_deadline_seconds=4")
     (second,) = junkai.rows("demo", "--seconds", "2", "--set", "fetch_deadline_seconds=1")
     (tmp_path / "junkai.toml").unlink()
     feeds = junkai.rows("feeds", "--store", "sqlite:///demo.db")
