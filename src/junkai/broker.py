@@ -31,6 +31,7 @@ _FAULT_SECONDS: Final = 60.0
 _IDLE_TURN_SECONDS: Final = 1.0
 _IDLE_SECONDS_MAX: Final = 2.0
 _IDLE_SECONDS_MIN: Final = 0.05
+_ROUND_IDLE_SECONDS_MIN: Final = 0.25
 
 
 class Listener(Protocol):
@@ -172,7 +173,9 @@ class Broker:
             ready_at = await self._bridge.call(lambda store: store.frontier.next_ready_at())
         if ready_at is None:
             return _IDLE_SECONDS_MAX
-        return min(max((ready_at - self._now()).total_seconds(), _IDLE_SECONDS_MIN), _IDLE_SECONDS_MAX)
+        # Hosts that are ready with nothing of this round would have it look again and again; a release wakes it anyway.
+        least_s = _IDLE_SECONDS_MIN if round_at is None or not self._open else _ROUND_IDLE_SECONDS_MIN
+        return min(max((ready_at - self._now()).total_seconds(), least_s), _IDLE_SECONDS_MAX)
 
     async def _sleep(self, seconds: float) -> None:
         """Until something of ours was released or much capacity came free since the last look, at most `seconds`."""
