@@ -45,6 +45,7 @@ class Decoder:
         self._size = 0
         self._pieces: list[bytes] = []
         self._layers: list[Coding] = []
+        self._outputs: list[int] = []  #: bytes that came out of each
         self._flags: list[str] = []
         self._head: bytes | None = b""  #: the start of the innermost layer's input, until its coding is known
 
@@ -107,6 +108,7 @@ class Decoder:
         if len(self._layers) == LAYERS_MAX:
             raise BodyError(FailureKind.PROTOCOL, f"more than {LAYERS_MAX} codings on top of each other")
         self._layers.append(coding)
+        self._outputs.append(0)
         self._head = b""
         self._decode(len(self._layers) - 1, head)
 
@@ -114,6 +116,10 @@ class Decoder:
         """Run `data` through the layers from `depth` on; output is taken in small pieces, so that no bomb goes off."""
         try:
             for piece in self._layers[depth].pieces(data):
+                # What an inner layer drops as trailing never reaches the body, and costs as much as if it did.
+                self._outputs[depth] += len(piece)
+                if self._outputs[depth] > self._body_bytes_max + _SLACK_BYTES:
+                    raise self._too_large()
                 if depth + 1 < len(self._layers):
                     self._decode(depth + 1, piece)
                 else:

@@ -13,6 +13,8 @@ CHECKSUM: Final = "coding_checksum"  #: the data came to its proper end, but its
 TRAILING: Final = "coding_trailing_bytes"  #: something follows the compressed data
 
 PIECE_BYTES: Final = 64 << 10
+#: gzip members or zstd frames in one body: block-wise compressors write some 160 into 10 MiB, bombs a million.
+PARTS_MAX: Final = 1_000
 #: One zstd block of 4 bytes can become 128 KiB, and the library has no limit on output: small bites bound it (8 MiB).
 _ZSTD_BITE_BYTES: Final = 256
 #: RFC 9659: what a decoder of the content coding must support, and need not exceed.
@@ -50,6 +52,7 @@ class Inflate:
         self._trailer_bytes = {"gzip": 8, "zlib": 4, "raw": 0}[wrapper]
         self._state = "data" if wrapper == "raw" else "header"
         self._pending = b""  #: of a header or trailer that is not complete yet
+        self._members = 0
         self._begin_member()
 
     @classmethod
@@ -79,6 +82,7 @@ class Inflate:
         return self._state in ("trailer", "after")
 
     def _begin_member(self) -> None:
+        self._members = _one_more(self._members)
         self._inflater = zlib.decompressobj(-zlib.MAX_WBITS)
         self._check = 1 if self._wrapper == "zlib" else 0
 
@@ -146,6 +150,12 @@ class Inflate:
         return b""
 
 
+def _one_more(parts: int) -> int:
+    if parts == PARTS_MAX:
+        raise ValueError(f"more than {PARTS_MAX} members or frames")
+    return parts + 1
+
+
 def _gzip_header_size(data: bytes) -> int | None:
     """Bytes of the gzip header that `data` starts with (RFC 1952 §2.3); None where more is needed to tell."""
     if len(data) < 10:
@@ -203,6 +213,7 @@ class Zstd:
     def __init__(self) -> None:
         self._flags: set[str] = set()
         self._pending = b""  #: what may be the start of a further frame's magic number
+        self._frames = 0
         self._begin_frame()
 
     @property
@@ -216,6 +227,7 @@ class Zstd:
         return self._frame.eof
 
     def _begin_frame(self) -> None:
+        self._frames = _one_more(self._frames)
         self._frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:

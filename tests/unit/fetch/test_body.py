@@ -209,3 +209,14 @@ def test_the_corpus_of_compressed_bodies_comes_out_right(
         body = decoded(wire, label, size_max=10 * MEGABYTE)
 
         assert expected == len(body)
+
+
+def test_what_an_inner_layer_drops_as_trailing_counts_as_well() -> None:
+    wire = brotli.compress(gzip.compress(BODY) + b"\0" * (64 * MEGABYTE), quality=1)
+
+    assert FailureKind.TOO_LARGE == failure_of(wire, "gzip, br")
+
+
+@pytest.mark.parametrize("part", [gzip.compress(b""), b"\x28\xb5\x2f\xfd\x00\x00\x01\x00\x00"])
+def test_a_body_of_a_million_empty_parts_is_refused(part: bytes) -> None:
+    assert FailureKind.PROTOCOL == failure_of(part * 2_000)
