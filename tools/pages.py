@@ -85,8 +85,8 @@ def _kind(kind: Any) -> str:
     match kind:
         case msgspec.inspect.BoolType():
             return "true or false"
-        case msgspec.inspect.StrType(pattern=str(pattern)):
-            return " or ".join(f"`{word}`" for word in pattern.strip("^()$").split("|"))
+        case msgspec.inspect.LiteralType(values=words):
+            return " or ".join(f"`{word}`" for word in words)
         case msgspec.inspect.StrType():
             return "text"
         case msgspec.inspect.VarTupleType():

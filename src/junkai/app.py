@@ -44,6 +44,12 @@ class Progress(Protocol):
     def on_visit(self, visit: Visit, source: Source, decision: Decision, recorded: Recorded) -> None:
         """A visit was recorded."""
 
+    def on_idle(self, ready_at: datetime | None) -> None:
+        """Nothing is under way before `ready_at`; None: nothing is ever due."""
+
+    def on_stop(self) -> None:
+        """The crawl was told to stop: what is in flight ends by its deadline, and is recorded."""
+
 
 class Summary(Struct, frozen=True, kw_only=True, omit_defaults=False):
     """What a crawl did. visits = ok + not_modified + redirected + failed; `skipped` were due, but their host was under
@@ -61,6 +67,7 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=False):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     bytes: int = 0
+    next_visit_at: datetime | None = None  #: when the first host can be asked again; None: nothing is ever due
 
 
 class FetchReport(Struct, frozen=True, kw_only=True):
@@ -100,6 +107,9 @@ class _Tally:
             counts["bytes"] += visit.bytes_received
         self._progress.on_visit(visit, source, decision, recorded)
 
+    def on_idle(self, ready_at: datetime | None) -> None:
+        self._progress.on_idle(ready_at)
+
 
 def open_store(settings: Settings, *, is_read_only: bool = False) -> Store:
     """The store that the settings name. Raises StoreError and its kinds, or UsageError for an unknown address."""
@@ -115,18 +125,21 @@ def crawl(settings: Settings, *, is_once: bool, is_all: bool, visits_max: int | 
     began_at, began_cpu = monotonic(), cpu_seconds()
     tally = _Tally(progress)
     with crawl_lock(settings.store):
-        held = asyncio.run(
+        held, next_visit_at = asyncio.run(
             _crawl(settings, is_once=is_once, is_all=is_all, visits_max=visits_max, progress=progress, tally=tally)
         )
     seconds, cpu = monotonic() - began_at, cpu_seconds() - began_cpu
     return msgspec.convert(
-        tally.counts | {"skipped": held, "seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3)}, Summary
+        tally.counts
+        | {"skipped": held, "next_visit_at": next_visit_at, "seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3)},
+        Summary,
     )
 
 
 async def _crawl(
     settings: Settings, *, is_once: bool, is_all: bool, visits_max: int | None, progress: Progress, tally: _Tally
-) -> int:
+) -> tuple[int, datetime | None]:
+    """How many sources a round left because of holds, and when the next host can be asked."""
     settings = _within_file_limit(settings)
     stop = asyncio.Event()
     budget = DomainBudget(
@@ -146,9 +159,9 @@ async def _crawl(
             owner=_owner(),
             listener=tally,
         )
-        with _draining_signals(stop):
+        with _draining_signals(stop, progress):
             await broker.run(Bounds(round_at=round_at if is_once else None, visits_max=visits_max), stop)
-        return broker.held
+        return broker.held, await bridge.call(lambda store: store.frontier.next_ready_at())
 
 
 def _collect_garbage_rarely() -> None:
@@ -175,13 +188,14 @@ def _within_file_limit(settings: Settings) -> Settings:
 
 
 @contextmanager
-def _draining_signals(stop: asyncio.Event) -> Iterator[None]:
+def _draining_signals(stop: asyncio.Event, progress: Progress) -> Iterator[None]:
     """SIGTERM and SIGINT set `stop`; a second one ends the process the ordinary way."""
     loop = asyncio.get_running_loop()
     handled = (signal.SIGTERM, signal.SIGINT)
 
     def drain() -> None:
         stop.set()
+        progress.on_stop()
         for number in handled:
             loop.remove_signal_handler(number)
 

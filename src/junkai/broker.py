@@ -40,6 +40,9 @@ class Listener(Protocol):
     def on_visit(self, visit: Visit, source: Source, decision: Decision, recorded: Recorded) -> None:
         """A visit was recorded, or lost with its turn (see `recorded`)."""
 
+    def on_idle(self, ready_at: datetime | None) -> None:
+        """Nothing is under way: the next host can be asked at `ready_at`; None: nothing is ever due."""
+
 
 class Bounds(Struct, frozen=True, kw_only=True):
     """Where a pass ends: when `visits_max` sources were asked, or when the round that began at `round_at` is done."""
@@ -171,6 +174,8 @@ class Broker:
             ready_at = remaining.ready_at
         else:
             ready_at = await self._bridge.call(lambda store: store.frontier.next_ready_at())
+        if not self._open:
+            self._listener.on_idle(ready_at)
         if ready_at is None:
             return _IDLE_SECONDS_MAX
         # Hosts that are ready with nothing of this round would have it look again and again; a release wakes it anyway.

@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -88,9 +88,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # parsing
     entries_max: Annotated[Count, _doc("Most entries read from one document.")] = 10_000
     # logs
-    log_format: Annotated[str, Meta(pattern="^(auto|human|json)\\Z"), _doc("auto: human on a terminal, else JSON.")] = (
-        "auto"
-    )
+    log_format: Annotated[Literal["auto", "human", "json"], _doc("auto: human on a terminal, else JSON.")] = "auto"
 
 
 class Effective(msgspec.Struct, frozen=True, kw_only=True):

@@ -44,7 +44,7 @@ def wanted_by_opml(
                 url=feed.url,
                 owner=owner,
                 groups=tuple(dict.fromkeys((*groups, *feed.groups))),
-                title=feed.title,
+                title="" if feed.title == feed.url else feed.title,  # what a list without titles says instead
                 site_url=feed.site_url,
                 explicit_interval_s=interval_s,
             ),

@@ -136,7 +136,9 @@ def host_standing(row: HostRow, now: datetime) -> Standing:
 def host_explanation(row: HostRow, now: datetime) -> list[str]:
     """Why a host is or is not asked now, rule by rule, one sentence each."""
     lines = [host_standing(row, now).sentence]
-    if row.not_before is not None and row.not_before > now:
+    if row.is_blocked:
+        lines.append("The floor: no request until `--unblock`.")
+    elif row.not_before is not None and row.not_before > now:
         lines.append(f"The floor: no request before {clock(row.not_before, now)}, {relative(row.not_before, now)}.")
     else:
         lines.append("The floor: the time since its last request is long enough.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,12 @@ class Watch:
 
     def on_round(self, total: int) -> None:
         self.total = total
+
+    def on_idle(self, ready_at: datetime | None) -> None:
+        pass
+
+    def on_stop(self) -> None:
+        pass
 
     def on_visit(self, visit: Visit, source: Source, decision: Decision, recorded: Recorded) -> None:
         assert visit.source_id == source.source_id

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import closing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,12 @@ class Watch:
         self.recorded: list[Recorded] = []
 
     def on_round(self, total: int) -> None:
+        pass
+
+    def on_idle(self, ready_at: datetime | None) -> None:
+        pass
+
+    def on_stop(self) -> None:
         pass
 
     def on_visit(self, _visit: Visit, _source: Source, _decision: Decision, recorded: Recorded) -> None:

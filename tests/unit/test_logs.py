@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import pytest
 
@@ -125,7 +126,9 @@ def test_no_control_character_of_a_failure_reaches_either_form() -> None:
     ("log_format", "is_terminal", "expected"),
     [("auto", True, False), ("auto", False, True), ("human", False, False), ("json", True, True)],
 )
-def test_the_form_follows_the_setting_and_the_terminal(log_format: str, is_terminal: bool, expected: bool) -> None:
+def test_the_form_follows_the_setting_and_the_terminal(
+    log_format: Literal["auto", "human", "json"], is_terminal: bool, expected: bool
+) -> None:
     actual = logs.is_json(Settings(log_format=log_format), is_terminal=is_terminal)
 
     assert expected == actual

@@ -11,6 +11,8 @@ import typer
 from junkai.cli import options, output
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from junkai.app import Progress, Summary
     from junkai.config import Effective, Settings
 
@@ -63,6 +65,9 @@ def write_summary(summary: Summary, settings: Settings) -> None:
         output.write_json({"event": "summary", **msgspec.structs.asdict(summary)})
         return
     output.write_heading(f"{wording.visits(summary.visits)} in {wording.span(summary.seconds)}.")
+    if not summary.visits and not summary.skipped:
+        output.write_line(_why_none(summary.next_visit_at))
+        return
     output.write_facts(
         (
             ("Fetched", wording.count(summary.ok)),
@@ -76,3 +81,12 @@ def write_summary(summary: Summary, settings: Settings) -> None:
             ("CPU", f"{summary.cpu_seconds:.1f} s"),
         )
     )
+
+
+def _why_none(next_visit_at: datetime | None) -> str:
+    from junkai import clock, wording
+
+    if next_visit_at is None:
+        return "Nothing to visit yet: `junkai add URL` or `junkai import FILE.opml` brings some."
+    when = wording.clock(next_visit_at, clock.utc_now())
+    return f"Nothing is due; the next visit is at {when}. `junkai crawl --once --all` asks all feeds now."

@@ -23,7 +23,9 @@ def entries(
     group: options.Group = None,
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="T", help="First seen since: 2026-11-27, 2026-11-27T13:48:00Z, or 2h ago."),
+        typer.Option(
+            "--since", metavar="T", help="First seen since: 2026-11-27, 2026-11-27T13:48:00Z, or 2h for two hours ago."
+        ),
     ] = None,
     limit: options.Limit = None,
     is_json: options.AsJson = False,

@@ -24,7 +24,7 @@ def fetch(
     url: Annotated[str, typer.Argument(metavar="URL", help="Any http or https URL, in the store or not.")],
     is_json: options.AsJson = False,
 ) -> None:
-    """Ask one URL once and show everything: hops, headers, verdict. Stores nothing."""
+    """Ask one URL once and show everything: hops, headers, verdict. Stores nothing but when its host was asked."""
     from junkai import app
     from junkai.model import Fetched
 
@@ -112,7 +112,7 @@ def _facts(visit: Visit) -> Iterator[tuple[str, str]]:
 
     for hop in visit.hops:
         yield f"Hop {hop.status}", f"{hop.url} → {hop.to}"
-    yield "Answered by", visit.url
+    yield "Answered by" if visit.outcome.status else "Asked", visit.url
     yield "Status", str(visit.outcome.status or "")
     yield "Type", visit.content_type
     yield "Body", f"{wording.size(visit.bytes_received)} on the wire"

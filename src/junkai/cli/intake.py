@@ -57,6 +57,8 @@ def add(
         result = "added" if is_added else "known"
         if is_json:
             output.write_json({"url": one.source.url, "result": result})
+        elif interval_s is not None and not is_added:
+            output.write_fields((result, one.source.url, f"every {interval} from its next visit on"))
         else:
             output.write_fields((result, one.source.url))
     for refusal in refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import sys
 from collections.abc import Callable
@@ -79,6 +80,12 @@ def _while_read(command: Callable[..., None]) -> Callable[..., None]:
             sys.stdout.flush()
         except BrokenPipeError:
             output.discard_output()
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
+                raise
+            output.discard_output()
+            output.write_error(f"junkai: standard output: cannot be written: {error.strerror}")
+            raise typer.Exit(1) from None
 
     return wrapped
 

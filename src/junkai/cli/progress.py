@@ -20,6 +20,7 @@ from junkai.parse.sanitize import text_of_entry
 from junkai.visitlog import VisitResult
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from types import TracebackType
     from typing import Self
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: News above the display; what comes faster than anyone reads is counted only.
 NEWS_PER_SECOND_MAX: Final = 8
+RUNNING: Final = "Ctrl-C stops: what is in flight is still recorded."
+STOPPING: Final = "Stopping: what is in flight ends by its deadline. Ctrl-C again ends at once; nothing is lost."
 RATE_WINDOW_SECONDS: Final = 10.0
 
 
@@ -49,6 +52,12 @@ class Lines:
         except OSError:  # nobody reads any more, or there is no room: the crawl matters more
             output.discard_output()
 
+    def on_idle(self, ready_at: datetime | None) -> None:
+        """Not said: the next visit's line will."""
+
+    def on_stop(self) -> None:
+        """Not said: the visits in flight have their lines."""
+
 
 class Silence:
     """Writes nothing."""
@@ -57,6 +66,12 @@ class Silence:
         """Not told."""
 
     def on_visit(self, visit: Visit, source: Source, decision: Decision, recorded: Recorded) -> None:
+        """Not told."""
+
+    def on_idle(self, ready_at: datetime | None) -> None:
+        """Not told."""
+
+    def on_stop(self) -> None:
         """Not told."""
 
 
@@ -71,6 +86,7 @@ class Display:
         self._news_at: deque[float] = deque(maxlen=NEWS_PER_SECOND_MAX)
         self._bar: Progress | None = None
         self._spinner = Spinner("dots", "")
+        self._footer = RUNNING
         console = output.console()
         if has_end:
             columns = (TextColumn("Round"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -98,6 +114,8 @@ class Display:
         now_s = clock.monotonic()
         self._recent.append(now_s)
         result = visitlog.result_of(visit.outcome)
+        if self._footer != STOPPING:
+            self._footer = RUNNING
         if recorded.is_lost:
             return
         self._visits += 1
@@ -109,6 +127,25 @@ class Display:
         news = _news(visit, source, decision, recorded)
         if news is not None:
             self._say(news, now_s)
+
+    def on_idle(self, ready_at: datetime | None) -> None:
+        """Say what is waited for."""
+        if self._footer == STOPPING:
+            return
+        if ready_at is None:
+            self._footer = (
+                "Nothing to visit yet: `junkai add URL` or `junkai import FILE.opml` brings some. Ctrl-C stops."
+            )
+        elif self._bar is not None:
+            when = wording.clock(ready_at, clock.utc_now())
+            self._footer = f"Waiting until {when} for hosts that are spared, or in a turn that a killed crawl left."
+        else:
+            when = wording.clock(ready_at, clock.utc_now())
+            self._footer = f"Nothing is due: the next visit is at {when}. Ctrl-C stops."
+
+    def on_stop(self) -> None:
+        """Say that it was heard."""
+        self._footer = STOPPING
 
     def _say(self, news: Text, now_s: float) -> None:
         if len(self._news_at) == NEWS_PER_SECOND_MAX and now_s - self._news_at[0] < 1:
@@ -133,10 +170,10 @@ class Display:
         ]
         line = Text(" · ").join(Text(text, style=style) for text, style in parts)
         if self._bar is not None:
-            return Group(Text(), self._bar, line)
+            return Group(Text(), self._bar, line, *([Text(self._footer, style="dim")] * (self._footer != RUNNING)))
         grid = Table.grid(padding=(0, 1))
         grid.add_row(self._spinner, line)
-        return Group(Text(), grid, Text("Ctrl-C stops: what is in flight is still recorded.", style="dim"))
+        return Group(Text(), grid, Text(self._footer, style="dim"))
 
     def _failed(self) -> int:
         counts = self._counts

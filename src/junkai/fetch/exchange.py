@@ -16,7 +16,7 @@ from junkai.errors import BlockedError, FailureKind, FetchError, UrlError
 from junkai.fetch.client import Client, ConnectError
 from junkai.fetch.conditional import conditional_fields
 from junkai.fetch.dns import Resolver
-from junkai.fetch.guard import Guard, literal_of
+from junkai.fetch.guard import Guard, explained, literal_of
 from junkai.fetch.identity import Identity
 from junkai.fetch.message import Request, Response
 from junkai.fetch.slots import AddressSlots
@@ -139,7 +139,7 @@ class Exchanger:
         chain.left_s -= clock.monotonic() - began
         checked = self._guard.checked(found)
         if not checked:
-            why = self._guard.why_not(found[0])
+            why = explained(self._guard.why_not(found[0]) or "")
             raise FetchError(url.verbatim, FailureKind.BLOCKED, f"{url.hostname} is at {found[0]}: {why}")
         return checked
 

@@ -57,6 +57,7 @@ _V6_NAMES: Final = {
     ipaddress.IPv6Network("ff00::/8"): "multicast",
 }
 #: NAT64: stands for the IPv4 address in its last 32 bits, and is judged as that (RFC 6052 §3.1).
+ON_THE_LIST: Final = "on the block list"
 _NAT64_PREFIX: Final = ipaddress.IPv6Network("64:ff9b::/96").network_address.packed[:12]
 
 
@@ -70,7 +71,7 @@ class Guard:
         networks: list[str] = []
         for entry in settings.block:
             self._add_block(entry.strip().lower(), networks)
-        self._blocked = _Ranges((network, "on the block list") for network in networks)
+        self._blocked = _Ranges((network, ON_THE_LIST) for network in networks)
         self._why_not = lru_cache(maxsize=_ADDRESSES_CACHED)(self._judge)
 
     def _add_block(self, entry: str, networks: list[str]) -> None:
@@ -101,7 +102,7 @@ class Guard:
         if literal is not None:
             why = self._why_not(literal)
             if why is not None:
-                raise BlockedError(url.verbatim, f"{literal} may not be visited: {why}")
+                raise BlockedError(url.verbatim, f"{literal} may not be visited: {explained(why)}")
 
     def _is_in_domain(self, hostname: str) -> bool:
         name = hostname.rstrip(".")
@@ -139,6 +140,11 @@ class Guard:
         if packed.startswith(_NAT64_PREFIX):
             return self._judge(socket.inet_ntop(socket.AF_INET, packed[12:]))
         return _why_not_v6(packed)
+
+
+def explained(why: str) -> str:
+    """Why an address may not be asked, and what an operator can do who wants it to be."""
+    return why if why == ON_THE_LIST else f"{why}; list its network in the setting allow_networks if you want that"
 
 
 def literal_of(hostname: str) -> str | None:
