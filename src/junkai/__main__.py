@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import NoReturn
 
@@ -16,6 +17,8 @@ def main() -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run one command; its exit code. A known trouble is one line on standard error, never a traceback."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123  # closed by whoever started us: to nobody
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123  # the same
     from junkai.cli import output
 
     for stream in (sys.stdout, sys.stderr):

@@ -28,10 +28,11 @@ _log = logging.getLogger(__name__)
 
 CLAIM_HOSTS_MAX: Final = 64
 _FAULT_SECONDS: Final = 60.0
+_LISTEN_SECONDS: Final = 1.0
 _IDLE_TURN_SECONDS: Final = 1.0
 _IDLE_SECONDS_MAX: Final = 2.0
 _IDLE_SECONDS_MIN: Final = 0.05
-_ROUND_IDLE_SECONDS_MIN: Final = 0.25
+_ROUND_IDLE_SECONDS_MIN: Final = 0.5
 
 
 class Listener(Protocol):
@@ -54,14 +55,15 @@ class Bounds(Struct, frozen=True, kw_only=True):
 class _OpenTurn:
     """A turn that is ours: how long it may still ask, and how many of its sources are still to be answered."""
 
-    __slots__ = ("claim", "ends_at", "lease_until", "time", "unanswered")
+    __slots__ = ("claim", "ends_at", "lease_until", "not_before", "time", "unanswered")
 
     def __init__(self, claim: Claim, ends_at: datetime) -> None:
         self.claim = claim
         self.ends_at = ends_at
         self.lease_until = claim.lease_until
+        self.not_before: datetime | None = None  #: a floor to leave behind, beyond that of its visits
         self.time = TurnTime(ends_at)
-        self.unanswered = len(claim.sources)
+        self.unanswered = {source.source_id for source in claim.sources}
 
 
 class Broker:
@@ -103,8 +105,9 @@ class Broker:
         recording = asyncio.create_task(self._recorder.run())
         working = asyncio.create_task(self._work(bounds))
         renewing = asyncio.create_task(self._renew_forever())
+        listening = asyncio.create_task(self._listen_forever())
         stopping = asyncio.create_task(stop.wait())
-        running = {recording, working, renewing, stopping}
+        running = {recording, working, renewing, listening, stopping}
         try:
             await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -115,6 +118,7 @@ class Broker:
             await asyncio.wait({working})
             await self._drain(recording)
             renewing.cancel()
+            listening.cancel()
             ended = await asyncio.gather(*running, return_exceptions=True)
         for error in ended:
             if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
@@ -145,9 +149,9 @@ class Broker:
         hosts_max = min(self._settings.concurrency - len(self._open), CLAIM_HOSTS_MAX)
         sources_max = self._settings.turn_sources_max
         if visits_max is not None:
-            left = visits_max - self._answered - sum(turn.unanswered for turn in self._open.values())
-            hosts_max = min(hosts_max, left)
-            sources_max = min(sources_max, max(left // max(hosts_max, 1), 1))
+            left = visits_max - self._answered - sum(len(turn.unanswered) for turn in self._open.values())
+            sources_max = max(min(sources_max, left), 1)
+            hosts_max = min(hosts_max, max(left // sources_max, min(left, 1)))
         return max(hosts_max, 0), sources_max
 
     async def _claim(self, round_at: datetime | None, hosts_max: int, sources_max: int) -> list[Claim]:
@@ -250,7 +254,7 @@ class Broker:
             async with contextlib.aclosing(visits):
                 async for visit in visits:
                     source = sources.pop(visit.source_id)
-                    turn.unanswered -= 1
+                    turn.unanswered.discard(visit.source_id)
                     self._answered += 1
                     record = self._record_of(claim.ref, visit, source, floor_at=visit.ended_at + delay)
                     await self._recorder.put(record, source)
@@ -262,9 +266,12 @@ class Broker:
             self._end(turn, not_before)
 
     def _end(self, turn: _OpenTurn, not_before: datetime | None) -> None:
-        if not_before is None and turn.unanswered == len(turn.claim.sources):  # asked nothing: no use in coming at once
+        not_before = not_before or turn.not_before
+        if not_before is None and len(turn.unanswered) == len(
+            turn.claim.sources
+        ):  # asked nothing: no use in coming at once
             not_before = self._now() + timedelta(seconds=_IDLE_TURN_SECONDS)
-        self._let_go(turn, not_before if not self._is_draining else None)
+        self._let_go(turn, turn.not_before if self._is_draining else not_before)
         domain = turn.claim.domain
         self._budget.end_turn(domain)
         waiting = self._waiting.get(domain)
@@ -316,7 +323,29 @@ class Broker:
                     turn.time.until = self._now()
                 else:
                     turn.lease_until = lease_until
-                    turn.time.until = self._until(turn)
+                    if turn.time.until > self._now():  # not one that was ended early
+                        turn.time.until = self._until(turn)
+
+    async def _listen_forever(self) -> None:
+        """Let the operator's word (a hold, a block, another delay, a pause, a removal) reach turns under way."""
+        while True:
+            await asyncio.sleep(_LISTEN_SECONDS)
+            turns = list(self._open.values())
+            if not turns:
+                continue
+            asked = [(turn.claim.ref, tuple(turn.unanswered)) for turn in turns]
+            words = await self._bridge.call(lambda store, asked=asked: store.frontier.operators_words(asked))  # type: ignore[misc]  # mypy cannot type a lambda's default
+            now = self._now()
+            for turn, word in zip(turns, words, strict=True):
+                if word is None:
+                    turn.time.until = now
+                    continue
+                turn.time.unwanted = word.unwanted
+                delay = timedelta(seconds=word.delay_s)
+                if word.delay_s != turn.claim.delay_s:
+                    turn.not_before, turn.time.until = now + delay, now
+                elif word.not_before > now + delay + timedelta(seconds=_LISTEN_SECONDS):  # no visit of ours lays such
+                    turn.time.until = now
 
     async def _drain(self, recording: asyncio.Task[None]) -> None:
         """No new request; those in flight end by their deadline; everything is written."""

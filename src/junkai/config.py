@@ -15,7 +15,8 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from junkai.errors import SettingsError
+from junkai import url as urls
+from junkai.errors import SettingsError, UrlError
 
 CONFIG_FILE: Final = "junkai.toml"
 ENV_PREFIX: Final = "JUNKAI_"
@@ -64,7 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 86_400.0
     # turns
     lease_seconds: Annotated[Seconds, _doc("How long a claimed host is ours without renewal.")] = 120.0
-    turn_seconds: Annotated[Seconds, _doc("Longest turn at one host while others may wait.")] = 60.0
+    turn_seconds: Annotated[float, Meta(ge=1, le=3_600), _doc("Longest turn at one host while others may wait.")] = 60.0
     turn_sources_max: Annotated[Count, _doc("Sources asked in one turn at a host.")] = 50
     pass_sources_max: Annotated[Count, _doc("Sources visited in one pass of a broker.")] = 1_000
     concurrency: Annotated[int, Meta(ge=1, le=4_096), _doc("Hosts asked at the same time by one broker.")] = 200
@@ -169,10 +170,12 @@ def _converted(name: str, raw: Any, origin: str) -> Any:
         if name == "allow_networks":
             for network in value:
                 ipaddress.ip_network(network)
+        if name == "proxy" and value:
+            urls.parse(urls.without_credentials(value))
         if name == "nameservers":
             for address in value:
                 ipaddress.ip_address(address)
-    except (msgspec.ValidationError, ValueError) as error:
+    except (msgspec.ValidationError, ValueError, UrlError) as error:
         raise SettingsError(name, f"bad value {raw!r} (from {origin}): {error}") from None
     return value
 

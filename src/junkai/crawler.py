@@ -41,12 +41,14 @@ Reserve = Callable[[str], float]
 
 
 class TurnTime:
-    """How long a turn may start requests: `until` moves out with a renewal, and to the past when the turn must end."""
+    """What may still be asked in a turn: `until` moves out with a renewal, and to the past when the turn must end;
+    sources in `unwanted` (by id) are left out."""
 
-    __slots__ = ("until",)
+    __slots__ = ("until", "unwanted")
 
     def __init__(self, until: datetime) -> None:
         self.until = until
+        self.unwanted: frozenset[int] = frozenset()
 
 
 class TurnPacing:
@@ -87,6 +89,8 @@ async def crawl_turn(
     pacing = TurnPacing(turn.delay_s, time, now, reserve)
     last = len(turn.sources) - 1
     for number, source in enumerate(turn.sources):
+        if source.source_id in time.unwanted:
+            continue
         exchange = await fetcher.exchange(source, host=turn.host, pacing=pacing, is_last=number == last)
         if exchange is None:
             return

@@ -98,8 +98,9 @@ def join(base: str, reference: str) -> str | None:
 
 
 def shown(text: str) -> str:
-    """`text` made fit for a message: control characters gone, at most 200 characters."""
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:201])
+    """`text` made fit for a message: control characters and credentials gone, at most 200 characters."""
+    text = without_credentials(text[:201])
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return clean if len(clean) <= 200 else clean[:199] + "…"
 
 

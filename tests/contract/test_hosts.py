@@ -243,3 +243,20 @@ def test_a_source_that_is_away_returns_to_its_new_slot(store: Store) -> None:
 def test_a_host_has_at_least_one_slot(store: Store) -> None:
     with pytest.raises(UsageError, match="at least one slot"):
         store.catalogue.set_host("a.test", T0, slots=0)
+
+
+def test_the_operators_word_on_a_turn_under_way_is_told(store: Store) -> None:
+    add(store, "https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1")
+    turn, other = sorted(claim(store), key=lambda each: each.host)
+    ids = {source.url: source.source_id for source in turn.sources}
+    store.catalogue.pause("https://a.test/1", T0)
+    store.catalogue.remove("https://a.test/2")
+    store.catalogue.set_host("a.test", T0, delay_s=9, hold_until=after(500))
+    store.catalogue.set_host("b.test", T0, slots=2)
+
+    word, lost = store.frontier.operators_words([(turn.ref, tuple(ids.values())), (other.ref, ())])
+
+    assert word is not None
+    assert (9.0, after(500)) == (word.delay_s, word.not_before)
+    assert {ids["https://a.test/1"], ids["https://a.test/2"]} == word.unwanted
+    assert lost is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -141,6 +142,33 @@ def test_a_turn_longer_than_its_lease_is_renewed_and_loses_nothing(tmp_path: Pat
     assert (summary.ok, summary.lost) == (12, 0)
     assert len(site.asked) == 12
     assert site.overlaps() == []
+
+
+@pytest.mark.parametrize("word", ["block", "hold", "pause"])
+def test_the_operators_word_reaches_a_turn_under_way(tmp_path: Path, word: str) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/test.db", allow_networks=("127.0.0.0/8",), delay_seconds=0.1)
+    with ScriptedSite() as site:
+        urls = [site.put(1, f"/{n}", b"<rss><channel/></rss>") for n in range(60)]
+        subscribe(settings, *urls)
+
+        def speak() -> None:
+            site.wait_for(3)
+            with closing(app.open_store(settings)) as store:
+                if word == "pause":
+                    for url in urls:
+                        store.catalogue.pause(url, utc_now())
+                else:
+                    hold_until = utc_now() + timedelta(hours=1) if word == "hold" else None
+                    store.catalogue.set_host(
+                        site.host(1), utc_now(), hold_until=hold_until, is_blocked=word == "block" or None
+                    )
+
+        operator = threading.Thread(target=speak)
+        operator.start()
+        app.crawl(settings, is_once=True, is_all=False, visits_max=None, progress=Watch())
+        operator.join()
+
+    assert 3 <= len(site.asked) <= 25
 
 
 def test_a_visit_that_cannot_be_stored_backs_off_instead_of_being_made_for_ever(settings: Settings) -> None:

@@ -57,6 +57,14 @@ class Remaining(Struct, frozen=True, kw_only=True):
     ready_at: datetime | None  #: when the next of `sources` can be claimed
 
 
+class OperatorsWord(Struct, frozen=True, kw_only=True):
+    """What stands in the store about a turn under way."""
+
+    not_before: datetime  #: the host's floor, holds and blocks included
+    delay_s: float
+    unwanted: frozenset[int]  #: of the sources that were asked about, those paused or removed meanwhile
+
+
 class Recorded(Struct, frozen=True, kw_only=True):
     """What came of one record."""
 
@@ -101,6 +109,10 @@ class Frontier(Protocol):
     def renew(self, refs: Sequence[TurnRef], *, now: datetime, lease_s: float) -> list[datetime | None]:
         """Push the leases out to `lease_s` plus the host's delay from now; the new end of each, None where the turn was
         lost."""
+
+    def operators_words(self, turns: Sequence[tuple[TurnRef, Sequence[int]]]) -> list[OperatorsWord | None]:
+        """What was said meanwhile about turns under way and the sources still to be asked in them; None where the turn
+        was lost. Changes nothing."""
 
     def record(self, records: Sequence[Record], now: datetime) -> list[Recorded]:
         """Save visits and decisions: source state, entries, host floor and hold are atomic per record.

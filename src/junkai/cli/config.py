@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from junkai import url
 from junkai.cli import options, output
 from junkai.cli.output import Cell, Column
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 @options.with_settings
 def config(effective: Effective, *, is_json: options.AsJson = False) -> None:
     """Show the settings in force and where each comes from."""
-    rows = [(name, getattr(effective.settings, name), origin) for name, origin in effective.origins.items()]
+    values = {name: getattr(effective.settings, name) for name in effective.origins}
+    values["proxy"] = url.without_credentials(values["proxy"])
+    rows = [(name, values[name], origin) for name, origin in effective.origins.items()]
     output.write_list(
         rows,
         is_json=is_json,

@@ -130,6 +130,10 @@ def _key(name: str) -> str:
     from junkai import url
 
     try:
+        if "*" in name or ("/" in name and "://" not in name):
+            raise UsageError(
+                url.shown(name), "not one host; the setting `block` takes domains (*.example.org) and networks"
+            )
         return url.parse(name if "://" in name else f"http://{name}").host
     except UrlError:
         raise UsageError(url.shown(name), "not a host; write it like blog.example or blog.example:8080") from None

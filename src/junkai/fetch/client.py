@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _socket
 import asyncio
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -16,8 +17,9 @@ import certifi
 import pycurl  # type: ignore[import-untyped]  # the wheel has no stubs
 
 from junkai import clock
+from junkai import url as urls
 from junkai.config import Settings
-from junkai.errors import FailureKind, FetchError
+from junkai.errors import FailureKind, FetchError, SettingsError
 from junkai.fetch import curl_errors, fields
 from junkai.fetch.body import BodyError, Decoder
 from junkai.fetch.fields import Fields
@@ -46,6 +48,8 @@ class Client:
     """An async context manager over one curl multi handle; bound to the event loop that it is entered in."""
 
     def __init__(self, settings: Settings) -> None:
+        if settings.ca_file and not Path(settings.ca_file).is_file():
+            raise SettingsError("ca_file", f"no such file: {urls.shown(settings.ca_file)}")
         self._settings = settings
         self._idle: list[_Transfer] = []
         self._running: dict[pycurl.Curl, _Transfer] = {}

@@ -79,6 +79,8 @@ class Guard:
             networks.append(entry.strip("[]"))
             return
         is_domain = entry.startswith("*.")
+        if "/" in entry or "*" in entry.removeprefix("*.") or "@" in entry:
+            raise SettingsError("block", f"neither a host, a domain nor a network: {urls.shown(entry)}")
         try:
             named = urls.parse(f"http://{entry.removeprefix('*.')}/")
         except UrlError as error:

@@ -182,6 +182,10 @@ def _check_before_opening(address: str, *, is_read_only: bool) -> None:
     if sqlite3.sqlite_version_info < _SQLITE_MIN:
         raise StoreError(address, f"Junkai needs SQLite 3.35 or newer; this Python has {sqlite3.sqlite_version}")
     path = path_of(address)
+    try:
+        path.exists()
+    except OSError as error:  # a name that is too long, say
+        raise StoreError(address, f"cannot be opened: {error.strerror}") from error
     if path.is_dir():
         raise StoreError(address, "that is a directory; name a file in it")
     if not path.parent.is_dir():

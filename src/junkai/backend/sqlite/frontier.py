@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from junkai import url as urls
-from junkai.backend.protocol import Counts, NewSource, Recorded, Remaining
+from junkai.backend.protocol import Counts, NewSource, OperatorsWord, Recorded, Remaining
 from junkai.backend.sqlite import hosts, names
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.queries import load
@@ -141,6 +141,22 @@ class SqliteFrontier:
         with self._connection.transaction():
             rows = [self._connection.row(SQL["renew"], values | _ref(ref)) for ref in refs]
         return [None if row is None else from_ms(row[0]) for row in rows]
+
+    def operators_words(self, turns: Sequence[tuple[TurnRef, Sequence[int]]]) -> list[OperatorsWord | None]:
+        """See the protocol."""
+        host_ids = msgspec.json.encode([ref.host_id for ref, _ in turns]).decode()
+        source_ids = msgspec.json.encode([source_id for _, ids in turns for source_id in ids]).decode()
+        hosts_now = {(row[0], row[1]): row for row in self._connection.rows(SQL["turns"], (host_ids,))}
+        wanted = {row[0] for row in self._connection.rows(SQL["wanted"], (source_ids,))}
+        words: list[OperatorsWord | None] = []
+        for ref, ids in turns:
+            row = hosts_now.get((ref.host_id, ref.turn_no))
+            if row is None:
+                words.append(None)
+                continue
+            unwanted = frozenset(ids).difference(wanted)
+            words.append(OperatorsWord(not_before=from_ms(row[2]), delay_s=row[3] / 1000, unwanted=unwanted))
+        return words
 
     def record(self, records: Sequence[Record], now: datetime) -> list[Recorded]:
         """See the protocol."""

@@ -20,7 +20,9 @@ def crawl_lock(address: str) -> Iterator[None]:
     """
     import fcntl
 
-    store = path_of(address)
+    store = path_of(address).resolve()  # whatever name it is called by
+    if store.is_file() and store.stat().st_nlink > 1:
+        raise StoreError(address, "it has several names (hard links), which SQLite cannot lock; leave it one")
     path = Path(f"{store}.lock")
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

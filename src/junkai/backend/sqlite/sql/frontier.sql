@@ -52,6 +52,13 @@ SELECT host_id, turn_no, key, slot, domain, delay_ms, is_exempt FROM host
 WHERE key = :key AND not_before <= :now AND (lease_until IS NULL OR lease_until <= :now)
 ORDER BY not_before, slot LIMIT 1;
 
+-- turns: hosts in a turn, as they stand.
+SELECT host_id, turn_no, not_before, delay_ms FROM host
+WHERE host_id IN (SELECT value FROM json_each(?)) AND lease_until IS NOT NULL;
+
+-- wanted: of these sources, those that are to be visited.
+SELECT source_id FROM source WHERE source_id IN (SELECT value FROM json_each(?)) AND NOT is_paused;
+
 -- renew: a later end for a turn that is still ours.
 UPDATE host SET lease_until = max(lease_until, :now + :lease + delay_ms),
   ready_at = max(ready_at, :now + :lease + delay_ms)
