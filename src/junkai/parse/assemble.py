@@ -9,8 +9,10 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
+import msgspec
+
 from junkai import url as urls
-from junkai.model import Document, Enclosure, Entry, Problem
+from junkai.model import Category, Document, Enclosure, Entry, Person, Problem
 from junkai.parse.dates import parse_date
 from junkai.parse.identity import Identity, identify
 from junkai.parse.markup import html_of, line_of
@@ -24,6 +26,9 @@ _PERIODS: Final = {"hourly": 3_600, "daily": 86_400, "weekly": 604_800, "monthly
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 #: What the URL Standard gives back as it is, but for dot segments and punycode: most URLs, and they need no parser.
 _PLAIN_URL: Final = re.compile(r"https?://[a-z0-9.-]*[a-z]/[!$%&()*+,./0-9:;=?@A-Z_a-z~#-]*")
+_PERSONAL_URI: Final = re.compile(r"(?:https?://|mailto:).", re.IGNORECASE | re.DOTALL)
+#: Schemes that run, or stand for a page of their own, where a reader makes a link of them.
+_SCRIPT_SCHEMES: Final = ("javascript:", "data:", "vbscript:")
 _UNPLAIN: Final = re.compile(r"/\.|%2[eE]|//xn--|\.xn--")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:[-_][A-Za-z0-9]{1,8}){0,6}")
 
@@ -66,7 +71,7 @@ def document_of(
         hub_urls=tuple(dict.fromkeys(_urls(feed.hubs)))[:HUBS_MAX],
         description=text_of(html_of(feed.description)),
         language=feed_language,
-        authors=tuple(feed.authors),
+        authors=tuple(_people(feed.authors)),
         updated_at=parse_date(feed.updated),
         icon_url=_first_url(feed.icons),
         ttl_s=_seconds(feed.ttl, 60),
@@ -105,12 +110,12 @@ def _entry(dated: _Dated, identity: Identity, base: str) -> Entry:
         id_source=identity.source,
         url=_link_of(raw),
         title=line_of(raw.title),
-        authors=tuple(raw.authors),
+        authors=tuple(_people(raw.authors)),
         published_at=dated.published_at,
         updated_at=dated.updated_at,
         summary_html=summary,
         content_html=content,
-        categories=tuple(raw.categories),
+        categories=tuple(map(_category, raw.categories)),
         enclosures=_enclosures(raw.enclosures),
         image_url=_first_url(raw.images),
         comments_url=_first_url(raw.comments),
@@ -126,6 +131,22 @@ def _clean(markup: Markup | None, base: str) -> str:
 
 def _link_of(raw: RawEntry) -> str | None:
     return _first_url(raw.links)
+
+
+def _people(people: list[Person]) -> Iterable[Person]:
+    """The people, whose URI is of the web or of mail, or none: somebody will make a link of it."""
+    for person in people:
+        if not person.uri or _PERSONAL_URI.match(person.uri.strip()):
+            yield person
+        elif person.name or person.email:
+            yield msgspec.structs.replace(person, uri="")
+
+
+def _category(category: Category) -> Category:
+    """The category, without a scheme that is a script; browsers overlook white space in the name of one."""
+    if category.scheme and "".join(category.scheme[:100].split()).lower().startswith(_SCRIPT_SCHEMES):
+        return msgspec.structs.replace(category, scheme="")
+    return category
 
 
 # ── URLs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -205,7 +226,7 @@ def _seconds(text: str, unit_s: float) -> int | None:
     number = _number(text)
     if number is None or number == 0:
         return None
-    return min(int(number * unit_s), _SECONDS_MAX) or None
+    return int(min(number * unit_s, _SECONDS_MAX)) or None  # the product may be infinite
 
 
 def _update_period(feed: RawFeed) -> int | None:
@@ -216,7 +237,7 @@ def _update_period(feed: RawFeed) -> int | None:
     frequency = _number(feed.update_frequency or "1")
     if period_s is None or not frequency:
         return None
-    return min(int(period_s / frequency), _SECONDS_MAX) or None
+    return int(min(period_s / frequency, _SECONDS_MAX)) or None  # the quotient may be infinite
 
 
 def _hours(texts: list[str]) -> tuple[int, ...]:

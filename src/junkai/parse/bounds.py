@@ -27,7 +27,8 @@ JSON_VALUES_MAX: Final = 1_000_000
 _WINDOW: Final = ATTRIBUTES_MAX * len(' a=""') // 2
 _TAG: Final = re.compile(r"""(?:[^"'>]++|"[^"]*+"|'[^']*+')*+""")
 _QUOTED: Final = re.compile(r""""[^"]*+"|'[^']*+'""")
-_JSON_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+#: One that does not end takes the rest of the text, so that the scan does not begin anew at each quote in it.
+_JSON_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _JSON_BRACKETS: Final = re.compile(r"[][{}]")
 _JSON_STEPS: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 

@@ -95,6 +95,13 @@ _NAMES: Final = {
 
 #: The standard's index of JIS X 0208 is Microsoft's; Python's EUC-JP has the characters that JIS once meant.
 _MICROSOFT: Final = str.maketrans("\u301c\u2016\u2212\u00a2\u00a3\u00ac", "\uff5e\u2225\uff0d\uffe0\uffe1\uffe2")
+#: The five bytes without a character are C1 controls.
+_WINDOWS_1252: Final = "".join(bytes((byte,)).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
+#: Over these, bad bytes and the extensions among them are left to Python's codec: each costs a callback, of some 7 µs.
+BAD_MAX: Final = 10_000
+#: Escape sequences of ISO-2022-JP, each of which costs 1 µs and 150 bytes; and bytes that may begin an extension.
+SEQUENCES_MAX: Final = 200_000
+_EXTENSION_LEADS: Final = (b"\xad", b"\xf9", b"\xfa", b"\xfb", b"\xfc")
 _JIS_SEQUENCES: Final = re.compile(rb"\x1b(\([BJI]|\$[@B]|\$\(D)")
 
 
@@ -110,16 +117,24 @@ def decode(body: bytes, encoding: str, *, errors: Errors) -> str:
     if encoding == "iso-2022-jp":
         return _iso_2022_jp(body, errors)
     if encoding == "windows-1252" and errors == "replace":
-        return body.decode("cp1252", _C1_CONTROLS)
+        return codecs.charmap_decode(body, errors, _WINDOWS_1252)[0]
     return body.decode(_ENCODINGS[encoding][0], errors)
 
 
 def _euc_jp(body: bytes, errors: Errors) -> str:
+    try:
+        return body.decode("euc-jp").translate(_MICROSOFT)
+    except UnicodeDecodeError:
+        if (text := _hopeless(body, "euc-jp", errors)) is not None:
+            return text
     return body.decode("euc-jp", _EXTENSIONS if errors == "strict" else _EXTENSIONS_OR_REPLACE).translate(_MICROSOFT)
 
 
 def _iso_2022_jp(body: bytes, errors: Errors) -> str:
     """RFC 1468 with JIS X 0201 katakana: each run between two escape sequences is EUC-JP in seven bits."""
+    text = _hopeless(body, "iso2022_jp_ext", errors)
+    if text is not None:
+        return text
     pieces = _JIS_SEQUENCES.split(body)
     texts = [pieces[0].decode("ascii", errors)]
     for sequence, run in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -131,6 +146,15 @@ def _iso_2022_jp(body: bytes, errors: Errors) -> str:
             prefix = b"\x8f" if sequence == b"$(D" else b""
             texts.append(_euc_jp(_with_high_bits(run, prefix), errors))
     return "".join(texts)
+
+
+def _hopeless(body: bytes, codec: str, errors: Errors) -> str | None:
+    """The text as Python's codec alone has it, where so much is bad that what is below would take too long."""
+    text = body.decode(codec, "replace")
+    extensions = sum(map(body.count, _EXTENSION_LEADS)) if codec == "euc-jp" else 0
+    if max(extensions, body.count(b"\x1b")) <= SEQUENCES_MAX and text.count("\N{REPLACEMENT CHARACTER}") <= BAD_MAX:
+        return None
+    return text if errors == "replace" else body.decode(codec)
 
 
 def _with_high_bits(run: bytes, prefix: bytes) -> bytes:
@@ -165,14 +189,7 @@ def _extension_or_replace(error: UnicodeError) -> tuple[str, int]:
         return "\N{REPLACEMENT CHARACTER}", unknown.start + 1
 
 
-def _c1_control(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeDecodeError)
-    return chr(error.object[error.start]), error.start + 1
-
-
 _EXTENSIONS: Final = "junkai.euc-jp"
 _EXTENSIONS_OR_REPLACE: Final = "junkai.euc-jp.replace"
-_C1_CONTROLS: Final = "junkai.windows-1252"
 codecs.register_error(_EXTENSIONS, _extension)
 codecs.register_error(_EXTENSIONS_OR_REPLACE, _extension_or_replace)
-codecs.register_error(_C1_CONTROLS, _c1_control)

@@ -40,7 +40,7 @@ _HALF: Final = re.compile(r"(?<![a-z])[ap]\.?m\b\.?|午前|午後|上午|下午|
 _ZONE_OFFSET: Final = re.compile(rf"(?:(?:gmt|utc?|z)\s?)?({_OFFSET})\s*(?:\([^)]*\)?)?\s*$")
 _ZONE_PLACE: Final = re.compile(r"\b([a-z]{2,12}(?:/[a-z_+-]{2,20}[0-9]{0,2}){1,2})(?![a-z0-9])")
 _ISO: Final = re.compile(
-    r"([0-9]{4})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2}))?|([0-9]{2})([0-9]{2}))?(?![0-9])(?:t|\s|$)?"
+    r"([0-9]{4})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2}))?|([0-9]{2})([0-9]{2}))?(?![-/.]?[0-9])(?:t|\s|$)?"
 )
 _DAY_FIRST: Final = re.compile(r"(?<![0-9])([0-9]{1,2})([-/.])\s?([0-9]{1,2})\2\s?([0-9]{4}|[0-9]{2})(?![0-9])")
 _EAST_ASIAN: Final = re.compile(
@@ -50,6 +50,8 @@ _EAST_ASIAN: Final = re.compile(
 _NUMBERED_MONTH: Final = re.compile(r"([0-9]{1,2})\s?[月월]")
 _WORD: Final = re.compile(r"[^\W\d_]+月?")
 _NUMBER: Final = re.compile(r"[0-9]+")
+_ORDINAL: Final = re.compile(r"([0-9]{4})-([0-9]{3})(?![0-9-])")
+_OFFSET_MINUTES_MAX: Final = 14 * 60 + 59
 _NO_TIME: Final = (0, 0, 0)
 
 
@@ -62,13 +64,16 @@ def parse_date(text: str) -> datetime | None:
             offset = (int(zone_hours) * 60 + int(zone_minutes)) * (-1 if sign == "-" else 1) if sign else 0
             return _moment((int(year), month, int(day)), (int(hour), int(minute), int(second)), _fixed(offset))
         if _RFC_3339.fullmatch(text):
-            return _bounded(datetime.fromisoformat(text).astimezone(UTC))
+            return _in_utc(datetime.fromisoformat(text))
     except (ValueError, OverflowError):
         pass  # the 31st of February, 24:00, a leap second: the ladder knows some of them
     if not text or len(text) > TEXT_CHARS_MAX or not any(map(str.isdecimal, text)):
         return None
+    text = plain(text).strip()
+    if not text.isascii() and any(c.isdecimal() and not c.isascii() for c in text):
+        return None  # digits of other scripts come with other calendars
     try:
-        return _odd(plain(text).strip())
+        return _odd(text)
     except (ValueError, OverflowError):
         return None
 
@@ -80,7 +85,7 @@ def _odd(text: str) -> datetime | None:
         return _bounded(datetime.fromtimestamp(number / 1_000 if number >= 1e11 else number, UTC))
     if _COMPACT.fullmatch(text):
         moment = datetime.fromisoformat(text.upper())
-        return _bounded((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC))
+        return _in_utc(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
     date_text, time, zone = _without_time(text)
     date = _east_asian(date_text) or _year_first(date_text) or _day_first(date_text) or _worded(date_text)
     return None if date is None else _moment(date, time, zone)
@@ -93,6 +98,13 @@ def _moment(date: tuple[int, int, int], time: tuple[int, int, int], zone: tzinfo
         start = datetime(*date, tzinfo=zone)
         return _bounded((start + timedelta(hours=hour, minutes=minute, seconds=second)).astimezone(UTC))
     return _bounded(datetime(*date, hour, minute, second, tzinfo=zone).astimezone(UTC))
+
+
+def _in_utc(moment: datetime) -> datetime | None:
+    """An aware moment in UTC. Raises ValueError where its offset is none that a place on Earth has."""
+    if abs(moment.utcoffset() or timedelta()) > timedelta(minutes=_OFFSET_MINUTES_MAX):
+        raise ValueError("no offset on Earth")
+    return _bounded(moment.astimezone(UTC))
 
 
 def _bounded(moment: datetime) -> datetime | None:
@@ -156,13 +168,15 @@ def _places() -> dict[str, str]:
 def _offset(text: str) -> tzinfo:
     digits = text[1:].replace(":", "").strip()
     hours, minutes = (int(digits), 0) if len(digits) <= 2 else (int(digits[:-2]), int(digits[-2:]))
-    if hours > 15 or minutes > 59:
-        return UTC
+    if minutes > 59:
+        raise ValueError("no offset")
     return _fixed((hours * 60 + minutes) * (-1 if text.startswith("-") else 1))
 
 
 @lru_cache(maxsize=256)
 def _fixed(minutes: int) -> tzinfo:
+    if abs(minutes) > _OFFSET_MINUTES_MAX:
+        raise ValueError("no offset on Earth")
     return timezone(timedelta(minutes=minutes)) if minutes else UTC
 
 
@@ -181,7 +195,13 @@ def _east_asian(text: str) -> tuple[int, int, int] | None:
 
 
 def _year_first(text: str) -> tuple[int, int, int] | None:
-    """ISO 8601 and what looks like it: `2026`, `2026-05`, `2026/5/4`, `20260504`."""
+    """ISO 8601 and what looks like it: `2026`, `2026-05`, `2026/5/4`, `20260504`, and `2026-335`, its 335th day."""
+    if ordinal := _ORDINAL.match(text):
+        first_day, days = datetime(int(ordinal[1]), 1, 1, tzinfo=UTC), int(ordinal[2])
+        start = first_day + timedelta(days=days - 1)
+        if start.year != first_day.year:
+            raise ValueError("no day of that year")
+        return start.year, start.month, start.day
     match = _ISO.match(text)
     if match is None:
         return None

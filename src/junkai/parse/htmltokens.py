@@ -40,7 +40,7 @@ TOKEN: Final = re.compile(
     <(?P<end>/?)(?P<name>(?!(?<=<)(?:{DROPPED.replace(" ", "|")})[\t\n\f\r />])[a-z][^\t\n\f\r />]*+)
      (?P<attributes>(?:[\t\n\f\r /]++|{_ATTRIBUTE})*+)(?P<closed>>|\Z)
   | <(?P<dropped>{DROPPED.replace(" ", "|")})(?:[\t\n\f\r /]++|{_ATTRIBUTE})*+
-     (?:>(?:.*?</(?P=dropped)(?=[\t\n\f\r />])[^>]*+>|(?P<unclosed>.*+))|\Z)
+     (?:>(?:.*?</(?P=dropped)(?=[\t\n\f\r />])[^>]*+(?:>|\Z)|(?P<unclosed>.*+))|\Z)
   | <!--(?:-?+>|.*?(?:--!?+>|\Z))
   | <(?:[!?]|/(?![a-z]))[^>]*+(?:>|\Z)
     """,

@@ -64,7 +64,8 @@ def identify(
     identities = []
     for entry, (own_id, source) in zip(entries, plain, strict=True):
         content_hash = hash_of_content(entry)
-        simple = Identity(own_id[:ID_CHARS_MAX], source, hash_of_id(own_id), content_hash)
+        id_hash = hash_of_id(own_id)
+        simple = Identity(_cut(own_id, id_hash), source, id_hash, content_hash)
         if simple.known in held.pairs:
             identities.append(simple)
         elif counts[own_id] > 1:
@@ -102,7 +103,8 @@ def _composite(
     link = link_of(entry)
     mark = fingerprint(entry) if link is None or is_link_shared else link
     composite = f"{own_id} {mark}"
-    return Identity(composite[:ID_CHARS_MAX], IdSource.COMPOSITE, hash_of_id(composite), content_hash)
+    id_hash = hash_of_id(composite)
+    return Identity(_cut(composite, id_hash), IdSource.COMPOSITE, id_hash, content_hash)
 
 
 def _once_composite(
@@ -126,6 +128,14 @@ def fingerprint(entry: RawEntry) -> str:
     return _digest(
         _value(entry.title).strip(), entry.published or entry.updated, _value(body).strip(), size=ID_HASH_BYTES
     ).hex()
+
+
+def _cut(entry_id: str, id_hash: bytes) -> str:
+    """The id as it is shown. One that is cut ends in its hash: two that begin alike stay two."""
+    if len(entry_id) <= ID_CHARS_MAX:
+        return entry_id
+    mark = f"…{id_hash.hex()}"
+    return entry_id[: ID_CHARS_MAX - len(mark)] + mark
 
 
 def hash_of_id(entry_id: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 #: Python refuses to write out numbers of thousands of digits.
 _NUMBER_MAX: Final = 1e300
+_DIGITS_MAX: Final = 301
 
 Value = Any  # what JSON may hold
 Object = dict[str, Value]
@@ -61,13 +63,18 @@ def _decoded(text: str, url: str) -> tuple[Object, list[Problem]]:
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         # Python's reader takes control characters in strings, NaN and lone surrogates.
         try:
-            document = json.loads(text, strict=False)
+            document = json.loads(text, strict=False, parse_int=_integer)
         except (ValueError, RecursionError) as error:
             raise NotADocumentError(url, f"not JSON: {error}") from None
         problems.append(Problem(code="bad_json", message="Not JSON as the standard (RFC 8259) has it."))
     if not isinstance(document, dict):
         raise NotADocumentError(url, "JSON, but no JSON Feed")
     return document, problems
+
+
+def _integer(digits: str) -> int | float:
+    """An integer; one of thousands of digits, which Python makes no number of, is as good as infinite."""
+    return int(digits) if len(digits) <= _DIGITS_MAX else math.inf
 
 
 def _item(item: Object, base: str, feed_authors: list[Person]) -> RawEntry:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from itertools import accumulate
-from operator import sub
+from collections.abc import Callable
 from typing import Final
 
 from junkai.parse.htmltokens import ATTRIBUTE_PATTERN, BLOCKS, DROPPED, TAGS, TOKEN, VOID, words
@@ -68,7 +66,16 @@ class _Steps(dict[str, int]):
 
 
 _DEPTH_STEPS: Final = _Steps(lambda name: name not in _UNCOUNTED)
-_FORMATTING_STEPS: Final = _Steps(lambda name: name in _FORMATTING)
+_FORMATTING_STEPS: Final = _Steps(lambda name: name in _FORMATTING or name in ("font", "nobr"))
+
+#: Tags of formatting elements; with their first letters apart, the scan takes a third of the time.
+_FORMATTING_TAG: Final = re.compile(r"(</?(?:[abisu]|[bcefnst](?:ig|ode|m|ont|obr|mall|trike|trong|t)))[\t\n\f\r />]")
+
+
+def leaves_formatting_open(html: str) -> bool:
+    """True for markup with so many formatting elements open at once that nh3 multiplies them."""
+    tags = _FORMATTING_TAG.findall(html.lower())
+    return len(tags) > _LEVEL_FORMATTING_MAX and _most_open(tags, _FORMATTING_STEPS) > _LEVEL_FORMATTING_MAX
 
 
 def is_level(html: str) -> bool:
@@ -82,16 +89,25 @@ def is_level(html: str) -> bool:
         return False
     tags = _NAME.findall(html.lower())
     return (
-        _rise(map(_FORMATTING_STEPS.__getitem__, tags)) <= _LEVEL_FORMATTING_MAX
-        and _rise(map(_DEPTH_STEPS.__getitem__, tags)) <= _LEVEL_DEPTH_MAX
+        _most_open(tags, _FORMATTING_STEPS) <= _LEVEL_FORMATTING_MAX
+        and _most_open(tags, _DEPTH_STEPS) <= _LEVEL_DEPTH_MAX
     )
 
 
-def _rise(steps: Iterable[int]) -> int:
-    """The most that the running sum ever lies above a lower value before it: end tags of nothing excuse no depth."""
-    sums = list(accumulate(steps, initial=0))
-    rises: Iterable[int] = map(sub, sums, accumulate(sums, min))
-    return max(rises)
+def _most_open(tags: list[str], steps: _Steps) -> int:
+    """The most elements that are open at once; an end tag ends one of its own name, if there is one, and no other."""
+    open_counts: dict[str, int] = {}
+    count = most = 0
+    for tag in tags:
+        step = steps[tag]
+        if step > 0:
+            open_counts[tag] = open_counts.get(tag, 0) + 1
+            count += 1
+            most = max(most, count)
+        elif step < 0 and open_counts.get(start := f"<{tag[2:]}"):
+            open_counts[start] -= 1
+            count -= 1
+    return most
 
 
 def levelled(html: str) -> str | None:

@@ -10,15 +10,14 @@ from typing import Final
 
 from lxml.etree import _Element as Element
 
-from junkai import url as urls
 from junkai.parse.raw import Markup
 from junkai.parse.sanitize import text_of
 from junkai.parse.tree import Tree, local_name, text_in
 
 #: What makes a title HTML: the elements that people write in titles. `<three>` is no element, and stays.
 _TITLE_MARKUP: Final = re.compile(
-    r"</?(?:a|abbr|b|big|br|cite|code|del|div|em|font|h[1-6]|i|img|ins|kbd|mark|nobr|p|q|rp|rt|ruby|s|script|small|span"
-    r"|strike|strong|style|sub|sup|tt|u|wbr)(?=[\s/>])|<!--",
+    r"<(?=[a-zA-Z/!])/?(?:a|abbr|b|big|br|cite|code|del|div|em|font|h[1-6]|i|img|ins|kbd|mark|nobr|p|q|rp|rt|ruby|s"
+    r"|script|small|span|strike|strong|style|sub|sup|tt|u|wbr)(?=[\s/>])|<!--",
     re.IGNORECASE,
 )
 _VOID: Final = frozenset("area br col embed hr img input link meta param source track wbr".split())
@@ -73,25 +72,27 @@ def _from_base64(text: str) -> str:
 def _inner(element: Element, tree: Tree) -> str:
     """What is within an element, written as HTML: names without prefixes, and URLs under their own `xml:base`."""
     parts = [html.escape(element.text or "", quote=False)]
+    base = tree.base(element)
     for child in element:
-        _write(child, tree, parts)
+        _write(child, tree, base, parts)
     return "".join(parts)
 
 
-def _write(element: Element, tree: Tree, parts: list[str]) -> None:
+def _write(element: Element, tree: Tree, outer_base: str, parts: list[str]) -> None:
     """Recursion ends where libxml2's bound on depth does."""
+    base = tree.base_within(outer_base, element)
     name = local_name(element)
     parts.append(f"<{name}")
     for attribute, value in element.attrib.items():
         if not attribute.startswith("{"):
             if tree.has_bases and attribute in _URL_ATTRIBUTES:
-                value = urls.join(tree.base(element), value) or value  # noqa: PLW2901  # the same value, absolute
+                value = tree.absolute(base, value)  # noqa: PLW2901  # the same value, absolute
             parts.append(f' {attribute}="{html.escape(value)}"')
     parts.append(">")
     if name not in _VOID:
         parts.append(html.escape(element.text or "", quote=False))
         for child in element:
-            _write(child, tree, parts)
+            _write(child, tree, base, parts)
         parts.append(f"</{name}>")
     parts.append(html.escape(element.tail or "", quote=False))
 

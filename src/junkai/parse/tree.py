@@ -21,6 +21,10 @@ from junkai.parse.prolog import find_root, without_prolog
 from junkai.parse.repair import repair
 
 PROBLEMS_MAX: Final = 20
+#: Of an `xml:base`, resolved or not: each relative URL within it becomes as long. A longer one is ignored.
+BASE_CHARS_MAX: Final = 2_000
+#: What making the URLs in markup absolute may add to a document.
+GROWTH_CHARS_MAX: Final = 10_000_000
 
 _XML_BASE: Final = "{http://www.w3.org/XML/1998/namespace}base"
 _XML_LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -56,6 +60,8 @@ class Tree:
         self.root = root
         self.names = Names(str(root.tag))
         self._base = base
+        self._growth_left = GROWTH_CHARS_MAX
+        self._bases: dict[Element, str] = {}  # by elements, which it keeps alive: they are their own keys
         self.has_bases = b"xml:base" in utf8
         self._has_languages = b"xml:lang" in utf8
 
@@ -99,12 +105,31 @@ class Tree:
         """What relative references within an element stand against: `xml:base` in scope, else the document's URL."""
         if not self.has_bases:
             return self._base
-        scopes = [element, *element.iterancestors()]
-        base = self._base
+        scopes = []
+        scope: Element | None = element
+        while scope is not None and scope not in self._bases:
+            scopes.append(scope)
+            scope = scope.getparent()
+        base = self._base if scope is None else self._bases[scope]
         for scope in reversed(scopes):
-            if reference := scope.get(_XML_BASE):
-                base = urls.join(base, reference.strip()) or base
+            base = self._bases[scope] = self.base_within(base, scope)
         return base
+
+    def base_within(self, base: str, element: Element) -> str:
+        """What references within an element stand against, where those beside it stand against `base`."""
+        reference = element.get(_XML_BASE) if self.has_bases else None
+        if not reference or len(reference) > BASE_CHARS_MAX:
+            return base
+        joined = urls.join(base, reference.strip())
+        return joined if joined and len(joined) <= BASE_CHARS_MAX else base
+
+    def absolute(self, base: str, reference: str) -> str:
+        """`reference` resolved against `base`; as it is where it is no URL, or where such URLs have become too much."""
+        joined = urls.join(base, reference) if self._growth_left > 0 else None
+        if joined is None:
+            return reference
+        self._growth_left -= len(joined) - len(reference)
+        return joined
 
     def language(self, element: Element) -> str | None:
         """The `xml:lang` of the element itself."""

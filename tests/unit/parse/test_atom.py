@@ -100,11 +100,11 @@ def test_links_are_told_apart_by_relation_and_html_is_preferred() -> None:
 
 def test_an_entry_without_author_has_those_of_its_feed() -> None:
     document = feed(
-        "<author><name>Ann</name><email>a@a.example</email><uri>/ann</uri></author>"
+        "<author><name>Ann</name><email>a@a.example</email><uri>https://ann.example/</uri></author>"
         "<entry><id>1</id></entry><entry><id>2</id><author><name>Bo</name></author></entry>"
     )
 
-    assert [(Person(name="Ann", email="a@a.example", uri="/ann"),), (Person(name="Bo"),)] == [
+    assert [(Person(name="Ann", email="a@a.example", uri="https://ann.example/"),), (Person(name="Bo"),)] == [
         each.authors for each in document.entries
     ]
 
@@ -178,3 +178,16 @@ def test_media_stands_in_for_title_and_text() -> None:
     )
 
     assert ("t", "d", "https://a.example/i.jpg") == (found.title, text_of_entry(found), found.image_url)
+
+
+@pytest.mark.parametrize("uri", ["javascript:alert(1)", "data:text/html,x", "/ann", "ftp://a.example/"])
+def test_the_uri_of_a_person_is_of_the_web_or_of_mail(uri: str) -> None:
+    authors = (
+        f"<author><name>A</name><uri>{uri}</uri></author><author><uri>{uri}</uri></author>"
+        "<author><name>B</name><uri>HTTPS://b.example/</uri></author><author><uri>mailto:c@c.example</uri></author>"
+    )
+    document = feed(f"<entry><id>1</id>{authors}</entry>")
+
+    assert (Person(name="A"), Person(name="B", uri="HTTPS://b.example/"), Person(uri="mailto:c@c.example")) == (
+        document.entries[0].authors
+    )

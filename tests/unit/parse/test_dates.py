@@ -125,3 +125,27 @@ def test_what_is_no_date_is_none_and_never_now(text: str) -> None:
 
 def test_a_zone_that_does_not_exist_is_no_fault_of_the_date() -> None:
     assert datetime(2026, 5, 4, 9, tzinfo=UTC) == parse_date("Mon, 04 May 2026 09:00:00 Atlantis/Capital")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0661\u0662 Jan 2026",
+        "2026-000",
+        "2026-366",
+        "2026-335-1",
+        "Mon, 04 May 2026 09:00:00 +1500",
+        "Mon, 04 May 2026 09:00:00 +2500",
+        "Mon, 04 May 2026 09:00:00 GMT+25",
+        "2026-05-04T09:00:00-23:00",
+        "2026-05-04T09:00:00+25:00",
+        "20260504T090000+1500",
+    ],
+)
+def test_a_date_that_would_be_a_wrong_moment_is_none(text: str) -> None:
+    assert parse_date(text) is None
+
+
+def test_an_ordinal_date_is_the_day_of_its_year() -> None:
+    assert datetime(2026, 12, 1, tzinfo=UTC) == parse_date("2026-335")
+    assert datetime(2024, 12, 31, 10, tzinfo=UTC) == parse_date("2024-366T10:00:00Z")

@@ -152,3 +152,10 @@ def test_the_content_hash_does_not_depend_on_where_the_feed_was_found() -> None:
 
     assert (here.content_hash, here.id_hash) == (there.content_hash, there.id_hash)
     assert here.summary_html != there.summary_html
+
+
+def test_long_ids_that_begin_alike_are_shown_apart() -> None:
+    document = parsed(*(f"<guid isPermaLink='false'>{'x' * 5_000}{number}</guid>" for number in range(3)))
+
+    assert 3 == len({entry.id for entry in document.entries})
+    assert [4_000] * 3 == [len(entry.id) for entry in document.entries]

@@ -140,3 +140,10 @@ def test_json_with_small_faults_is_read_with_a_problem() -> None:
 def test_json_of_another_kind_is_no_document(body: bytes) -> None:
     with pytest.raises(NotADocumentError):
         parse_document(body, url=URL)
+
+
+def test_a_number_of_thousands_of_digits_costs_its_own_field_only() -> None:
+    body = b'{"version": "https://jsonfeed.org/version/1.1", "x": %s, "items": [{"id": %s}]}'
+    document = parse_document(body % (b"9" * 5_000, b"9" * 30), url=URL)
+
+    assert ["9" * 30] == [entry.id for entry in document.entries]

@@ -61,3 +61,8 @@ def test_levelling_keeps_the_words_of_an_article() -> None:
 
 def test_too_deep_is_given_up() -> None:
     assert levelled("<div>" * (DEPTH_MAX + 1)) is None
+
+
+@pytest.mark.parametrize("unit", ["</i><b title={}><p>x", "</q><div><p>{}", "<font color={}><p>x"])
+def test_an_end_tag_excuses_no_depth_of_another_name(unit: str) -> None:
+    assert not is_level("".join(unit.format(number) for number in range(200)))

@@ -280,3 +280,25 @@ def test_without_a_url_only_absolute_links_are_links() -> None:
     body = b"<rss><channel><item><link>/1</link></item><item><link>https://a.example/2</link></item></channel></rss>"
 
     assert [None, "https://a.example/2"] == [entry.url for entry in parse_document(body, url="").entries]
+
+
+def test_a_frequency_next_to_nothing_is_the_longest_period() -> None:
+    document = channel("<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>1e-320</sy:updateFrequency>")
+
+    assert 10 * 365 * 86_400 == document.update_period_s
+
+
+def test_a_base_within_markup_stands_against_the_one_around_it() -> None:
+    document = item(
+        '<description><div xml:base="/a/"><p xml:base="b/"><a href="c">x</a></p><a href="d">y</a></div></description>'
+    )
+
+    assert 'href="https://a.example/a/b/c"' in document.entries[0].summary_html
+    assert 'href="https://a.example/a/d"' in document.entries[0].summary_html
+
+
+@pytest.mark.parametrize("scheme", ["javascript:x", "JavaScript:x", " java&#10;script:x", "data:x", "vbscript:x"])
+def test_the_scheme_of_a_category_is_no_script(scheme: str) -> None:
+    document = item(f"<category domain='{scheme}'>x</category><category domain='dewey'>y</category>")
+
+    assert (Category(term="x"), Category(term="y", scheme="dewey")) == document.entries[0].categories
