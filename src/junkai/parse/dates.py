@@ -102,6 +102,8 @@ def _moment(date: tuple[int, int, int], time: tuple[int, int, int], zone: tzinfo
 
 def _in_utc(moment: datetime) -> datetime | None:
     """An aware moment in UTC. Raises ValueError where its offset is none that a place on Earth has."""
+    if moment.tzinfo is UTC:
+        return _bounded(moment)
     if abs(moment.utcoffset() or timedelta()) > timedelta(minutes=_OFFSET_MINUTES_MAX):
         raise ValueError("no offset on Earth")
     return _bounded(moment.astimezone(UTC))
