@@ -31,7 +31,8 @@ from junkai.fetch.guard import Guard
 from junkai.model import Decision, Document, Fetched, NotModified, Redirected, Source, Struct, TurnSource, Visit
 from junkai.politeness import DomainBudget
 
-#: Files open beside one per host asked: the store, the log, the resolver.
+#: A host that is asked has a socket, and for a moment a second one; beside them: the store, the log, the resolver.
+_FILES_PER_HOST: Final = 2
 _FILES_SPARE: Final = 64
 
 
@@ -111,9 +112,9 @@ class _Tally:
         self._progress.on_idle(ready_at)
 
 
-def open_store(settings: Settings, *, is_read_only: bool = False) -> Store:
+def open_store(settings: Settings) -> Store:
     """The store that the settings name. Raises StoreError and its kinds, or UsageError for an unknown address."""
-    return open_backend(settings.store, delay_s=settings.delay_seconds, is_read_only=is_read_only)
+    return open_backend(settings.store, delay_s=settings.delay_seconds)
 
 
 def crawl(settings: Settings, *, is_once: bool, is_all: bool, visits_max: int | None, progress: Progress) -> Summary:
@@ -175,16 +176,21 @@ def _owner() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{monotonic():.3f}"
 
 
+def files_wanted(settings: Settings) -> int:
+    """How many files a crawl wants to have open to ask `concurrency` hosts at the same time."""
+    return settings.concurrency * _FILES_PER_HOST + _FILES_SPARE
+
+
 def _within_file_limit(settings: Settings) -> Settings:
     """Raise the limit on open files to what is allowed, and keep the number of hosts asked at once below it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = settings.concurrency * 2 + _FILES_SPARE
+    wanted = files_wanted(settings)
     soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     soft = max(soft, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     if soft >= wanted:
         return settings
-    return replace(settings, concurrency=max(1, (soft - _FILES_SPARE) // 2))
+    return replace(settings, concurrency=max(1, (soft - _FILES_SPARE) // _FILES_PER_HOST))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import certifi
 import msgspec
 
 from junkai import clock, url, wording
+from junkai.app import files_wanted
 from junkai.backend import open_store
 from junkai.config import Settings
 from junkai.errors import FailureKind, FetchError, JunkaiError
@@ -27,9 +28,6 @@ _CLOCK_MIN_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _CLOCK_BACK_SECONDS_MAX: Final = 5.0
 _FREE_BYTES_FAIL: Final = 50_000_000
 _FREE_BYTES_WARN: Final = 1_000_000_000
-#: What a crawl keeps open: its connections, and beside them the store, the log, the resolver.
-_FILES_PER_HOST: Final = 2
-_FILES_SPARE: Final = 64
 _DNS_SECONDS_MAX: Final = 4.0
 
 
@@ -110,7 +108,7 @@ def check_clock(settings: Settings, now: datetime) -> Check:
 def check_open_files(settings: Settings) -> Check:
     """The limit on open files lets `concurrency` hosts be asked at the same time."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = settings.concurrency * _FILES_PER_HOST + _FILES_SPARE
+    wanted = files_wanted(settings)
     if hard == resource.RLIM_INFINITY or hard >= wanted:
         shown = "no limit" if hard == resource.RLIM_INFINITY else f"up to {wording.count(hard)}"
         return Check(

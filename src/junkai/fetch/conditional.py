@@ -63,7 +63,7 @@ def freshness(fields: Fields, now: datetime) -> Freshness:
     """
     directives = _directives(fields.joined("cache-control") or "")
     # With field names, no-cache is about those fields only (RFC 9111 §5.2.2.4).
-    if directives.get("no-cache", "names") in ("", None) or "no-store" in directives:
+    if directives.get("no-cache") == "" or "no-store" in directives:
         return _NO_BOUND
     lifetime_s = _seconds(directives["max-age"]) if "max-age" in directives else _until_expires_s(fields, now)
     if lifetime_s is None:

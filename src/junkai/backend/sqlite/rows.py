@@ -114,11 +114,6 @@ def source_of(row: Row, host: str, *, is_exempt: bool) -> Source:
     )
 
 
-def title_of(row: Row) -> str:
-    """The document's title, of a row that begins with SOURCE_COLUMNS."""
-    return _decode_rest(row[SOURCE_WIDTH - 2]).title
-
-
 def state_values(state: SourceState) -> tuple[Any, ...]:
     """The values of `save_state` in sql/record.sql, in its order, without the source's id."""
     validators = state.validators
