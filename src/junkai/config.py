@@ -69,6 +69,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     turn_sources_max: Annotated[Count, _doc("Sources asked in one turn at a host.")] = 50
     pass_sources_max: Annotated[Count, _doc("Sources visited in one pass of a broker.")] = 1_000
     concurrency: Annotated[int, Meta(ge=1, le=4_096), _doc("Hosts asked at the same time by one broker.")] = 200
+    # the system
+    brokers: Annotated[int, Meta(ge=0, le=64), _doc("Broker processes; 0: one for each core.")] = 0
+    broker_passes_max: Annotated[Count, _doc("Passes after which a broker makes room for a fresh one.")] = 10_000
+    broker_megabytes_max: Annotated[
+        int, Meta(ge=64, le=1 << 20), _doc("Resident memory at which a broker makes room for a fresh one.")
+    ] = 512
+    pass_seconds_max: Annotated[Seconds, _doc("A broker whose pass runs longer is killed; sleep does not count.")] = (
+        1_200.0
+    )
+    silence_seconds_max: Annotated[Seconds, _doc("A broker that has said nothing for so long is killed: it hangs.")] = (
+        150.0
+    )
+    drain_seconds_max: Annotated[Seconds, _doc("How long what is in flight may take when the system stops.")] = 30.0
+    status_port: Annotated[int, Meta(ge=0, le=65_535), _doc("Loopback port of the status line protocol; 0: any.")] = (
+        8421
+    )
+    web_port: Annotated[int, Meta(ge=0, le=65_535), _doc("Loopback port of the web page; 0: any.")] = 8420
     # fetching
     fetch_deadline_seconds: Annotated[
         Seconds, _doc("Wall-clock limit of one whole exchange: DNS, connect, TLS, body.")

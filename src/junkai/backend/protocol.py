@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from junkai.fleet import Backlog
 from junkai.model import (
     Claim,
     CrawlState,
@@ -255,6 +256,89 @@ class Entries(Protocol):
         """Entries new or updated since the cursor, in order of seq; misses none, whatever order writers commit in."""
 
 
+class Total(Struct, frozen=True, kw_only=True):
+    """A number that only grows, for as long as the store lives.
+
+    visits {outcome, status}: status is 2xx … 5xx, or none · visit_seconds {le}: visits that took at most that long,
+    +Inf all · visit_seconds_sum · bytes_received · entries_new · entries_updated · visits_lost · holds · hosts_claimed ·
+    hosts_claimed_idle. Outcomes are those of `MinuteCount`.
+    """
+
+    name: str
+    labels: tuple[tuple[str, str], ...] = ()
+    value: float = 0.0
+
+
+class MinuteCount(Struct, frozen=True, kw_only=True):
+    """The visits of one minute with one outcome."""
+
+    at: datetime  #: the minute's start
+    outcome: str  #: new | same | redirected | failed | held | gone
+    visits: int
+    entries_new: int = 0
+    bytes: int = 0
+
+
+class Freshness(Struct, frozen=True, kw_only=True):
+    """How long after publication entries were stored, over the last hour's (at most 1,000; what a feed published before
+    it was added is left out)."""
+
+    entries: int = 0
+    median_s: float | None = None
+    p95_s: float | None = None
+
+
+class FailingFeed(Struct, frozen=True, kw_only=True):
+    """A feed whose last visit failed."""
+
+    source_id: int
+    url: str
+    title: str
+    state: CrawlState
+    error: str  #: the last failure, one sentence
+    http_status: int | None
+    attempts: int
+    last_visit_at: datetime | None
+    due_at: datetime | None
+    recent: bytes = b""  #: its last visits, see `visitlog`
+
+
+class HeldHost(Struct, frozen=True, kw_only=True):
+    """A host under a hold, or blocked."""
+
+    host: str
+    why: str
+    until: datetime | None  #: None: blocked
+    sources: int
+
+
+class Statistics(Protocol):
+    """The store in numbers that are kept, not counted: each visit is added in the transaction that records it, so that
+    they are right over any number of processes and kills."""
+
+    def totals(self) -> list[Total]:
+        """All numbers that only grow, by name and labels."""
+
+    def minutes(self, since: datetime, until: datetime) -> list[MinuteCount]:
+        """Visits by minute and outcome, in order of time, from the minute of `since` up to `until`. Kept for 8 days."""
+
+    def backlog(self, now: datetime) -> Backlog:
+        """What is due now, by what it waits for; looks at no more than 100,000 due sources."""
+
+    def planned(self, now: datetime, until: datetime) -> list[tuple[datetime, int]]:
+        """How many sources fall due in each minute from `now` to `until`; looks at no more than 100,000. Sources on
+        held or blocked hosts count in the minute of their due moment all the same."""
+
+    def freshness(self, now: datetime) -> Freshness:
+        """How fresh what came in during the last hour was."""
+
+    def failing(self, limit: int) -> list[FailingFeed]:
+        """Feeds in state error or fetch_error, the latest visited first."""
+
+    def held(self, now: datetime, limit: int) -> list[HeldHost]:
+        """Hosts under a hold or blocked, most sources first; looks at no more than 10,000 of them."""
+
+
 class Store(Protocol):
     """An open store. Open it in the thread that uses it."""
 
@@ -271,6 +355,10 @@ class Store(Protocol):
     @property
     def entries(self) -> Entries:
         """What was published."""
+
+    @property
+    def statistics(self) -> Statistics:
+        """What was done, and what waits."""
 
     def close(self) -> None:
         """Close all handles; idempotent."""
