@@ -260,8 +260,8 @@ class Total(Struct, frozen=True, kw_only=True):
     """A number that only grows, for as long as the store lives.
 
     visits {outcome, status}: status is 2xx … 5xx, or none · visit_seconds {le}: visits that took at most that long,
-    +Inf all · visit_seconds_sum · bytes_received · entries_new · entries_updated · visits_lost · holds · hosts_claimed ·
-    hosts_claimed_idle. Outcomes are those of `MinuteCount`.
+    +Inf all · visit_seconds_sum · bytes_received · entries_new · entries_updated · visits_lost · holds ·
+    hosts_claimed · hosts_claimed_idle. Outcomes are those of `MinuteCount`.
     """
 
     name: str
