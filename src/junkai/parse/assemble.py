@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -29,11 +29,10 @@ _PLAIN_URL: Final = re.compile(r"https?://[a-z0-9.-]*[a-z]/[!$%&()*+,./0-9:;=?@A
 _PERSONAL_URI: Final = re.compile(r"(?:https?://|mailto:).", re.IGNORECASE | re.DOTALL)
 #: Schemes that run, or stand for a page of their own, where a reader makes a link of them.
 _SCRIPT_SCHEMES: Final = ("javascript:", "data:", "vbscript:")
-_UNPLAIN: Final = re.compile(r"/\.|%2[eE]|//xn--|\.xn--")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:[-_][A-Za-z0-9]{1,8}){0,6}")
 
 
-class _Dated(NamedTuple):
+class _Dated(msgspec.Struct, frozen=True, gc=False):
     """An entry with its two moments: when it was posted, and when it was last changed."""
 
     raw: RawEntry
@@ -50,7 +49,7 @@ def document_of(
     if feed.entry_count > entries_max:
         message = f"Only the first {entries_max:,} of {feed.entry_count:,} entries were read."
         problems.append(Problem(code="too_many_entries", message=message))
-    if any(_is_undated(entry) for entry in entries):
+    if any(entry.published_at is None and _says_when(entry.raw) for entry in entries):
         problems.append(Problem(code="bad_date", message="Some dates cannot be read; those entries have none."))
     identities = identify([entry.raw for entry in entries], link_of=_link_of, known=known)
     distinct: dict[bytes, tuple[_Dated, Identity]] = {}
@@ -60,7 +59,7 @@ def document_of(
         problems.append(Problem(code="repeated_entry", message="Some entries are there more than once."))
     held = {known[at : at + 16] for at in range(0, len(known), 16)}
     feed_language = _language(feed.language)
-    posted_at = sorted(filter(None, (entry.published_at for entry, _ in distinct.values())), reverse=True)
+    posted_at = sorted(filter(None, [entry.published_at for entry, _ in distinct.values()]), reverse=True)
     return Document(
         format=feed.format,
         version=feed.version,
@@ -71,7 +70,7 @@ def document_of(
         hub_urls=tuple(dict.fromkeys(_urls(feed.hubs)))[:HUBS_MAX],
         description=text_of(html_of(feed.description)),
         language=feed_language,
-        authors=tuple(_people(feed.authors)),
+        authors=_people(feed.authors),
         updated_at=parse_date(feed.updated),
         icon_url=_first_url(feed.icons),
         ttl_s=_seconds(feed.ttl, 60),
@@ -79,23 +78,26 @@ def document_of(
         skip_days=tuple(sorted({_DAYS.index(day) for day in map(_word, feed.skip_days) if day in _DAYS})),
         update_period_s=_update_period(feed),
         entries=tuple(
-            _entry(entry, identity, base) for entry, identity in distinct.values() if identity.known not in held
+            [_entry(entry, identity, base) for entry, identity in distinct.values() if identity.known not in held]
         ),
         problems=tuple(problems),
         entry_count=len(distinct),
         posted_at=tuple(posted_at[:POSTED_MAX]),
-        known=b"".join(identity.known for _, identity in distinct.values()),
+        known=b"".join([identity.known for _, identity in distinct.values()]),
     )
 
 
 def _dated(raw: RawEntry) -> _Dated:
     """An entry that says only when it changed was posted then, as far as anyone can tell."""
-    updated_at = parse_date(raw.updated) if raw.updated else None
-    return _Dated(raw, (parse_date(raw.published) if raw.published else None) or updated_at, updated_at)
+    published_at = parse_date(raw.published) if raw.published else None
+    updated_at = None
+    if raw.updated:
+        updated_at = published_at if raw.updated == raw.published else parse_date(raw.updated)
+    return _Dated(raw, published_at or updated_at, updated_at)
 
 
-def _is_undated(entry: _Dated) -> bool:
-    return bool(entry.raw.published or entry.raw.updated) and entry.published_at is None
+def _says_when(raw: RawEntry) -> bool:
+    return bool(raw.published or raw.updated)
 
 
 def _entry(dated: _Dated, identity: Identity, base: str) -> Entry:
@@ -110,16 +112,16 @@ def _entry(dated: _Dated, identity: Identity, base: str) -> Entry:
         id_source=identity.source,
         url=_link_of(raw),
         title=line_of(raw.title),
-        authors=tuple(_people(raw.authors)),
+        authors=_people(raw.authors),
         published_at=dated.published_at,
         updated_at=dated.updated_at,
         summary_html=summary,
         content_html=content,
-        categories=tuple(map(_category, raw.categories)),
-        enclosures=_enclosures(raw.enclosures),
-        image_url=_first_url(raw.images),
-        comments_url=_first_url(raw.comments),
-        language=_language(raw.language),
+        categories=tuple([_category(each) if each.scheme else each for each in raw.categories]),
+        enclosures=_enclosures(raw.enclosures) if raw.enclosures else (),
+        image_url=_first_url(raw.images) if raw.images else None,
+        comments_url=_first_url(raw.comments) if raw.comments else None,
+        language=_language(raw.language) if raw.language else None,
         id_hash=identity.id_hash,
         content_hash=identity.content_hash,
     )
@@ -133,18 +135,20 @@ def _link_of(raw: RawEntry) -> str | None:
     return _first_url(raw.links)
 
 
-def _people(people: list[Person]) -> Iterable[Person]:
+def _people(people: list[Person]) -> tuple[Person, ...]:
     """The people, whose URI is of the web or of mail, or none: somebody will make a link of it."""
+    kept = []
     for person in people:
         if not person.uri or _PERSONAL_URI.match(person.uri.strip()):
-            yield person
+            kept.append(person)
         elif person.name or person.email:
-            yield msgspec.structs.replace(person, uri="")
+            kept.append(msgspec.structs.replace(person, uri=""))
+    return tuple(kept)
 
 
 def _category(category: Category) -> Category:
     """The category, without a scheme that is a script; browsers overlook white space in the name of one."""
-    if category.scheme and "".join(category.scheme[:100].split()).lower().startswith(_SCRIPT_SCHEMES):
+    if "".join(category.scheme[:100].split()).lower().startswith(_SCRIPT_SCHEMES):
         return msgspec.structs.replace(category, scheme="")
     return category
 
@@ -157,7 +161,7 @@ def _absolute(reference: Reference) -> str | None:
     href = reference.href.strip()
     if not href or len(href) > urls.URL_BYTES_MAX:
         return None
-    if _PLAIN_URL.fullmatch(href) and not _UNPLAIN.search(href):
+    if _PLAIN_URL.fullmatch(href) and "/." not in href and "%2" not in href and "xn--" not in href:
         return href
     joined = urls.join(reference.base, href)
     if joined is None or not joined.startswith(("http://", "https://")) or len(joined) > urls.URL_BYTES_MAX:
@@ -170,13 +174,14 @@ def _urls(references: Iterable[Reference]) -> Iterable[str]:
 
 
 def _first_url(references: Iterable[Reference]) -> str | None:
-    return next(iter(_urls(references)), None)
+    for reference in references:
+        if (href := _absolute(reference)) is not None:
+            return href
+    return None
 
 
 def _enclosures(raw: list[RawEnclosure]) -> tuple[Enclosure, ...]:
     """Each URL once: media:content often says again what the enclosure said."""
-    if not raw:
-        return ()
     found: dict[str, Enclosure] = {}
     for enclosure in raw:
         href = _absolute(enclosure.reference)

@@ -28,6 +28,8 @@ _ATOM_03: Final = "http://purl.org/atom/ns#"
 _PARENTS: Final = frozenset({"feed", "entry"})
 _PUBLISHED: Final = ("published", "issued", "created", "dc:date", "pubdate", "dcterms:issued")
 _UPDATED: Final = ("updated", "modified", "dcterms:modified")
+_ENCLOSURES: Final = frozenset({"enclosure", "media:content", "media:group"})
+_IMAGES: Final = frozenset({"media:thumbnail", "media:content", "media:group", "itunes:image", "image"})
 _REGISTERED: Final = "http://www.iana.org/assignments/relation/"
 
 
@@ -79,9 +81,11 @@ def read_entry(entry: Element, tree: Tree, feed_authors: list[Person]) -> RawEnt
         updated=fields.text(*_UPDATED),
         authors=_authors(fields, tree) or _source_authors(fields, tree) or feed_authors,
         categories=_categories(fields),
-        enclosures=_enclosures(links, fields, places, tree),
-        images=list(media.images(fields, places, tree)),
-        comments=_references(links.get("replies", []), tree),
+        enclosures=_enclosures(links, fields, places, tree)
+        if "enclosure" in links or fields.has_any(_ENCLOSURES)
+        else [],
+        images=list(media.images(fields, places, tree)) if fields.has_any(_IMAGES) else [],
+        comments=_references(links["replies"], tree) if "replies" in links else [],
         language=tree.language(entry) or _content_language(fields, tree) or fields.text("dc:language") or None,
     )
 
@@ -103,12 +107,11 @@ def _by_relation(fields: Fields) -> dict[str, list[Element]]:
 def _entry_links(fields: Fields, links: dict[str, list[Element]], tree: Tree) -> list[Reference]:
     """FeedBurner's original, the alternate, what the content is to be had from (RFC 4287 §4.1.3.2)."""
     found = [Reference(text_in(element), tree.base(element)) for element in fields.get("feedburner:origlink", ())]
-    found += _references(links.get("alternate", []), tree)
-    found += [
-        Reference(element.get("src") or "", tree.base(element))
-        for element in fields.get("content", ())
-        if element.get("src")
-    ]
+    if "alternate" in links:
+        found += _references(links["alternate"], tree)
+    for element in fields.get("content", ()):
+        if source := element.get("src"):
+            found.append(Reference(source, tree.base(element)))
     return found
 
 
@@ -120,14 +123,18 @@ def _references(elements: list[Element], tree: Tree) -> list[Reference]:
 
 
 def _first_markup(fields: Fields, tree: Tree, *names: str) -> Markup | None:
-    for element in fields.all(*names):
-        markup = rss_markup(element, tree) if tree.name(element) == "content:encoded" else atom_markup(element, tree)
-        if markup is not None:
-            return markup
+    for name in names:
+        if name in fields:
+            read = rss_markup if name == "content:encoded" else atom_markup
+            for element in fields[name]:
+                if (markup := read(element, tree)) is not None:
+                    return markup
     return None
 
 
 def _content_language(fields: Fields, tree: Tree) -> str | None:
+    if not tree.has_languages:
+        return None
     for element in fields.all("content", "title"):
         if language := tree.language(element):
             return language
@@ -151,7 +158,7 @@ def _categories(fields: Fields) -> list[Category]:
         if term:
             scheme, label = (element.get("scheme") or "").strip(), (element.get("label") or "").strip()
             categories.append(Category(term=term, scheme=scheme, label=label))
-    return list(dict.fromkeys(categories))[:CATEGORIES_MAX]
+    return list(dict.fromkeys(categories))[:CATEGORIES_MAX] if len(categories) > 1 else categories
 
 
 def _enclosures(

@@ -35,7 +35,7 @@ _JSON_STEPS: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 def check_xml(text: str, *, url: str) -> None:
     """Raise NotADocumentError where there is more markup in `text` than any feed has."""
-    if text.count("<") > MARKUP_MAX:
+    if len(text) > MARKUP_MAX and text.count("<") > MARKUP_MAX:
         raise NotADocumentError(url, f"more than {MARKUP_MAX:,} tags")
     if all(text.find("<", at, at + _WINDOW) != -1 for at in range(0, len(text) - _WINDOW + 1, _WINDOW)):
         return  # no tag is long enough, and no long piece had to be looked at

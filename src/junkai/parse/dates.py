@@ -97,7 +97,8 @@ def _moment(date: tuple[int, int, int], time: tuple[int, int, int], zone: tzinfo
     if hour == 24 or second == 60:
         start = datetime(*date, tzinfo=zone)
         return _bounded((start + timedelta(hours=hour, minutes=minute, seconds=second)).astimezone(UTC))
-    return _bounded(datetime(*date, hour, minute, second, tzinfo=zone).astimezone(UTC))
+    moment = datetime(*date, hour, minute, second, tzinfo=zone)
+    return _bounded(moment if zone is UTC else moment.astimezone(UTC))
 
 
 def _in_utc(moment: datetime) -> datetime | None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from junkai import url as urls
 from junkai.errors import UrlError
@@ -27,18 +29,20 @@ ID_CHARS_MAX: Final = 4_000
 _BETWEEN: Final = "\x1f"
 
 
-class Identity(NamedTuple):
+class Identity(msgspec.Struct, frozen=True, gc=False):
     """Who an entry is, and what it says."""
 
     id: str
     source: IdSource
     id_hash: bytes
     content_hash: bytes
+    known: bytes  #: its 16 bytes of `Document.known`
 
-    @property
-    def known(self) -> bytes:
-        """Its 16 bytes of `Document.known`."""
-        return self.id_hash[:8] + self.content_hash
+
+def _identity(own_id: str, source: IdSource, content_hash: bytes) -> Identity:
+    id_hash = hash_of_id(own_id)
+    shown = own_id if len(own_id) <= ID_CHARS_MAX else _cut(own_id, id_hash)
+    return Identity(shown, source, id_hash, content_hash, id_hash[:8] + content_hash)
 
 
 class _Known:
@@ -55,7 +59,7 @@ def identify(
     """The identities of all entries of a document, in order. `link_of` gives an entry's absolute link."""
     held = _Known(known)
     plain = [_plain_id(entry, link_of) for entry in entries]
-    counts = Counter(own_id for own_id, _ in plain)
+    counts = Counter([own_id for own_id, _ in plain])
     pairs: Counter[tuple[str, str | None]] = Counter()
     if len(counts) < len(entries):
         pairs.update(
@@ -64,8 +68,7 @@ def identify(
     identities = []
     for entry, (own_id, source) in zip(entries, plain, strict=True):
         content_hash = hash_of_content(entry)
-        id_hash = hash_of_id(own_id)
-        simple = Identity(_cut(own_id, id_hash), source, id_hash, content_hash)
+        simple = _identity(own_id, source, content_hash)
         if simple.known in held.pairs:
             identities.append(simple)
         elif counts[own_id] > 1:
@@ -102,9 +105,7 @@ def _composite(
     """The id with the link, or with the fingerprint where the link does not tell entries apart either."""
     link = link_of(entry)
     mark = fingerprint(entry) if link is None or is_link_shared else link
-    composite = f"{own_id} {mark}"
-    id_hash = hash_of_id(composite)
-    return Identity(_cut(composite, id_hash), IdSource.COMPOSITE, id_hash, content_hash)
+    return _identity(f"{own_id} {mark}", IdSource.COMPOSITE, content_hash)
 
 
 def _once_composite(
@@ -125,15 +126,12 @@ def _once_composite(
 def fingerprint(entry: RawEntry) -> str:
     """A hash of title, date and content, in hexadecimal."""
     body = entry.content or entry.summary
-    return _digest(
-        _value(entry.title).strip(), entry.published or entry.updated, _value(body).strip(), size=ID_HASH_BYTES
-    ).hex()
+    fields = [_value(entry.title).strip(), entry.published or entry.updated, _value(body).strip()]
+    return _digest(fields, size=ID_HASH_BYTES).hex()
 
 
 def _cut(entry_id: str, id_hash: bytes) -> str:
-    """The id as it is shown. One that is cut ends in its hash: two that begin alike stay two."""
-    if len(entry_id) <= ID_CHARS_MAX:
-        return entry_id
+    """A long id as it is shown: it ends in its hash, so that two that begin alike stay two."""
     mark = f"…{id_hash.hex()}"
     return entry_id[: ID_CHARS_MAX - len(mark)] + mark
 
@@ -148,23 +146,23 @@ def hash_of_content(entry: RawEntry) -> bytes:
 
     Dates are left out, since some feeds date every entry "now", and so are the queries of URLs, where tokens ride.
     """
-    return _digest(
+    fields = [
         _value(entry.title),
         _value(entry.content),
         _value(entry.summary),
         entry.links[0].href.partition("?")[0] if entry.links else "",
-        *(f"{person.name} {person.email} {person.uri}" for person in entry.authors),
-        "",
-        *(category.term for category in entry.categories),
-        "",
-        *(enclosure.reference.href.partition("?")[0] for enclosure in entry.enclosures),
-        size=CONTENT_HASH_BYTES,
-    )
+    ]
+    fields += [f"{person.name} {person.email} {person.uri}" for person in entry.authors]
+    fields.append("")
+    fields += [category.term for category in entry.categories]
+    fields.append("")
+    fields += [enclosure.reference.href.partition("?")[0] for enclosure in entry.enclosures]
+    return _digest(fields, size=CONTENT_HASH_BYTES)
 
 
 def _value(markup: Markup | None) -> str:
     return "" if markup is None else markup.value
 
 
-def _digest(*fields: str, size: int) -> bytes:
+def _digest(fields: list[str], *, size: int) -> bytes:
     return blake2b(_BETWEEN.join(fields).encode(), digest_size=size).digest()

@@ -30,29 +30,30 @@ def rss_markup(element: Element | None, tree: Tree) -> Markup | None:
     if element is None:
         return None
     value = _inner(element, tree) if len(element) else element.text or ""
-    return Markup(value, tree.base(element)) if value.strip() else None
+    return Markup(value, tree.base(element)) if value and not value.isspace() else None
 
 
 def atom_markup(element: Element | None, tree: Tree) -> Markup | None:
     """A text construct or content of Atom: by `type` in 1.0, by `mode` in 0.3. Media and other XML than XHTML: None."""
     if element is None:
         return None
-    kind = (element.get("type") or "text").strip().lower()
-    mode = (element.get("mode") or "").strip().lower()
-    is_text = "/" not in kind or kind.startswith("text/")
+    written = element.get("type")
+    kind = written.strip().lower() if written else "text"
     is_html = kind in _HTML_TYPES
-    if not is_text and not is_html:
+    if not is_html and "/" in kind and not kind.startswith("text/"):
         return None  # RFC 4287 §4.1.3.3: pictures, SVG, another feed
-    if mode == "base64":
-        return _markup(_from_base64(element.text or ""), element, tree, is_html=is_html)
+    if mode := element.get("mode"):
+        mode = mode.strip().lower()
+        if mode == "base64":
+            return _markup(_from_base64(element.text or ""), element, tree, is_html=is_html)
+        is_html = is_html or (mode == "escaped" and written is None and not len(element))
     if len(element):
         return _markup(_inner(_without_wrapper(element), tree), element, tree, is_html=True)
-    is_escaped = mode == "escaped" and element.get("type") is None
-    return _markup(element.text or "", element, tree, is_html=is_html or is_escaped)
+    return _markup(element.text or "", element, tree, is_html=is_html)
 
 
 def _markup(value: str, element: Element, tree: Tree, *, is_html: bool) -> Markup | None:
-    return Markup(value, tree.base(element), is_html) if value.strip() else None
+    return Markup(value, tree.base(element), is_html) if value and not value.isspace() else None
 
 
 def _without_wrapper(element: Element) -> Element:

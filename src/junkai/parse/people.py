@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from lxml.etree import _Element as Element
@@ -17,10 +18,15 @@ _EMAIL_AND_NAME: Final = re.compile(rf"(?:mailto:)?(?P<email>{_EMAIL})\s*\((?P<n
 _NAME_AND_EMAIL: Final = re.compile(rf"(?P<name>[^<(@]*[^<(@\s])\s*[<(](?:mailto:)?(?P<email>{_EMAIL})[>)]")
 _ONLY_EMAIL: Final = re.compile(rf"(?:mailto:)?({_EMAIL})")
 _NAME_CHARS_MAX: Final = 1_000
+_KNOWN_CHARS_MAX: Final = 200
 
 
 def person_from(text: str) -> Person | None:
     """The person that an RSS `author`, `dc:creator` or `managingEditor` names."""
+    return _known_person(text) if len(text) <= _KNOWN_CHARS_MAX else _read_person(text)
+
+
+def _read_person(text: str) -> Person | None:
     text = " ".join(text.split())[:_NAME_CHARS_MAX]
     if not text:
         return None
@@ -30,6 +36,10 @@ def person_from(text: str) -> Person | None:
         if match := _ONLY_EMAIL.fullmatch(text):
             return Person(email=match[1])
     return Person(name=text)
+
+
+#: The entries of a feed mostly share their authors.
+_known_person: Final = lru_cache(maxsize=1_024)(_read_person)
 
 
 def person_of(element: Element, tree: Tree) -> Person | None:
@@ -47,6 +57,6 @@ def person_of(element: Element, tree: Tree) -> Person | None:
 
 def distinct(people: list[Person | None]) -> list[Person]:
     """The people, each once, in order."""
-    if not people:
-        return []
-    return list(dict.fromkeys(person for person in people if person is not None))[:AUTHORS_MAX]
+    if len(people) <= 1:
+        return [person for person in people if person is not None]
+    return list(dict.fromkeys([person for person in people if person is not None]))[:AUTHORS_MAX]

@@ -6,7 +6,6 @@ Only text that is the same on every poll of an unchanged entry goes into its has
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import msgspec
 
@@ -19,14 +18,14 @@ AUTHORS_MAX = 50
 LINKS_MAX = 20
 
 
-class Reference(NamedTuple):
+class Reference(msgspec.Struct, frozen=True, gc=False):
     """A URL as it was written, and the absolute URL that it stands against."""
 
     href: str
     base: str
 
 
-class Markup(NamedTuple):
+class Markup(msgspec.Struct, frozen=True, gc=False):
     """A text construct (RFC 4287 §3.1): HTML, or plain text."""
 
     value: str
@@ -34,7 +33,7 @@ class Markup(NamedTuple):
     is_html: bool = True
 
 
-class RawEnclosure(NamedTuple):
+class RawEnclosure(msgspec.Struct, frozen=True, gc=False):
     """Attached media as written."""
 
     reference: Reference

@@ -40,6 +40,7 @@ _PUBLISHED: Final = (
 _CATEGORIES: Final = frozenset({"category", "dc:subject", "atom:category"})
 _MEDIA: Final = frozenset({"enclosure", "media:content", "media:group", "atom:link"})
 _IMAGES: Final = frozenset({"media:thumbnail", "media:content", "media:group", "itunes:image", "image"})
+_COMMENTS: Final = frozenset({"comments", "atom:link"})
 _UPDATED: Final = ("atom:updated", "dcterms:modified", "lastbuilddate")
 
 
@@ -53,7 +54,7 @@ def read_channel(tree: Tree, *, format_name: str, version: str) -> RawFeed:
     """Read the channel, wherever its items stand."""
     root = tree.root
     outer = tree.fields(root)
-    channel = root if local_name(root) == "channel" else next(outer.all("channel"), root)
+    channel = root if local_name(root) == "channel" else outer.get("channel", [root])[0]
     fields = outer if channel is root else tree.fields(channel)
     for name in ("image", "textinput"):  # RSS 0.90 and 1.0 have them beside the channel
         if name in outer:
@@ -64,8 +65,8 @@ def read_channel(tree: Tree, *, format_name: str, version: str) -> RawFeed:
         version=version,
         entries=(read_item(item, tree) for item in items),
         entry_count=len(items),
-        title=rss_markup(next(fields.all(*_TITLES), None), tree),
-        description=rss_markup(next(fields.all(*_SUMMARIES), None), tree),
+        title=rss_markup(_first(fields.all(*_TITLES)), tree),
+        description=rss_markup(_first(fields.all(*_SUMMARIES)), tree),
         links=_links(fields, tree),
         self_links=list(_atom_links(fields, tree, "self")),
         hubs=list(_atom_links(fields, tree, "hub")),
@@ -79,6 +80,10 @@ def read_channel(tree: Tree, *, format_name: str, version: str) -> RawFeed:
         update_period=fields.text("sy:updateperiod"),
         update_frequency=fields.text("sy:updatefrequency"),
     )
+
+
+def _first(elements: list[Element]) -> Element | None:
+    return elements[0] if elements else None
 
 
 def read_item(item: Element, tree: Tree) -> RawEntry:
@@ -102,7 +107,7 @@ def read_item(item: Element, tree: Tree) -> RawEntry:
         categories=_categories(fields, tree) if fields.has_any(_CATEGORIES) else [],
         enclosures=_enclosures(fields, places, tree) if fields.has_any(_MEDIA) else [],
         images=list(media.images(fields, places, tree)) if fields.has_any(_IMAGES) else [],
-        comments=_comments(fields, tree),
+        comments=_comments(fields, tree) if fields.has_any(_COMMENTS) else [],
         language=fields.text("dc:language", "language") or tree.language(item),
     )
 
@@ -115,7 +120,7 @@ def _comments(fields: Fields, tree: Tree) -> list[Reference]:
 def _title(fields: Fields, places: list[Fields], tree: Tree) -> Markup | None:
     title = _first_markup(fields, tree, ("title", "dc:title")) or _atom_markup(fields, tree, "atom:title")
     if title is None:
-        title = plain(media.title(places), tree) or plain(next(fields.all("itunes:title"), None), tree)
+        title = plain(media.title(places), tree) or plain(_first(fields.all("itunes:title")), tree)
     return title
 
 
@@ -124,10 +129,11 @@ def _atom_markup(fields: Fields, tree: Tree, name: str) -> Markup | None:
 
 
 def _first_markup(fields: Fields, tree: Tree, names: tuple[str, ...]) -> Markup | None:
-    for name in filter(fields.__contains__, names):
-        for element in fields[name]:
-            if (markup := rss_markup(element, tree)) is not None:
-                return markup
+    for name in names:
+        if name in fields:
+            for element in fields[name]:
+                if (markup := rss_markup(element, tree)) is not None:
+                    return markup
     return None
 
 
@@ -185,7 +191,7 @@ def _categories(fields: Fields, tree: Tree) -> list[Category]:
         if term:
             scheme = attributes.get("domain") or attributes.get("scheme") or ""
             categories.append(Category(term=term, scheme=scheme.strip(), label=attributes.get("label", "").strip()))
-    return list(dict.fromkeys(categories))[:CATEGORIES_MAX]
+    return list(dict.fromkeys(categories))[:CATEGORIES_MAX] if len(categories) > 1 else categories
 
 
 def _enclosures(fields: Fields, places: list[Fields], tree: Tree) -> list[RawEnclosure]:

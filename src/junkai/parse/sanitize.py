@@ -66,9 +66,10 @@ def clean_html(html: str, *, base: str) -> str:
     against (URL Standard); one that cannot be resolved loses its attribute only. Over the bounds of this module the
     text is kept and the markup is lost. Never raises.
     """
-    html = _storable(html)
+    if "\0" in html:
+        html = _storable(html)
     if "<" not in html and "&" not in html:
-        return html
+        return _storable(html)
     tag_count = html.count("<")
     if (
         len(html) > LIGHTLY_CHECKED_CHARS
@@ -82,7 +83,11 @@ def clean_html(html: str, *, base: str) -> str:
             return entities.escape(text_of(html), quote=False)
         html = level
     has_more_urls = "srcset" in html or "srcSet" in html or "cite=" in html
-    return _cleaner(base, has_more_urls=has_more_urls).clean(html)
+    cleaner = (_cleaner_of_more if has_more_urls else _cleaner)(base)
+    try:
+        return cleaner.clean(html)
+    except UnicodeEncodeError:  # a lone surrogate
+        return cleaner.clean(_storable(html))
 
 
 def text_of(html: str) -> str:
@@ -135,12 +140,19 @@ def _storable(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _cleaner(base: str, *, has_more_urls: bool) -> nh3.Cleaner:
-    """A cleaner for one base: the entries of a feed mostly share theirs, and making one costs as much as 0.5 KB.
+def _cleaner(base: str) -> nh3.Cleaner:
+    """A cleaner for one base: the entries of a feed mostly share theirs, and making one costs as much as 2 KB."""
+    return _made(base, has_more_urls=False)
 
-    The URL attributes that nh3 does not know as such need a callback for every attribute of a body, so that they are
-    allowed only where the body seems to have some.
-    """
+
+@lru_cache(maxsize=64)
+def _cleaner_of_more(base: str) -> nh3.Cleaner:
+    """The same for the URL attributes that nh3 does not know as such: they need a callback for every attribute of a
+    body, and so are allowed only where the body seems to have some."""
+    return _made(base, has_more_urls=True)
+
+
+def _made(base: str, *, has_more_urls: bool) -> nh3.Cleaner:
     attributes = {tag: names if has_more_urls else names - _MORE_URL_ATTRIBUTES for tag, names in _ATTRIBUTES.items()}
 
     def build(url_relative: Literal["deny"] | tuple[Literal["rewrite_with_base"], str]) -> nh3.Cleaner:

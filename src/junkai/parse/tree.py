@@ -7,7 +7,6 @@ entity is expanded, no DTD read, and nothing is asked for over the network: the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Final, NamedTuple
 
 from lxml import etree
@@ -35,16 +34,21 @@ _UNDECLARED: Final = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
 class Fields(dict[str, list[Element]]):
     """The children of an element by their short names, each list in document order."""
 
-    def all(self, *names: str) -> Iterator[Element]:
+    def all(self, *names: str) -> list[Element]:
         """The children that have one of these names, those of the first name first."""
-        return chain.from_iterable(self[name] for name in names if name in self)
+        found: list[Element] = []
+        for name in names:
+            if name in self:
+                found += self[name]
+        return found
 
     def text(self, *names: str) -> str:
         """The text of the first child that has any, stripped; names in order of preference."""
         for name in names:
             if name in self:
                 for element in self[name]:
-                    if text := text_in(element).strip():
+                    text = element.text if not len(element) else text_in(element)
+                    if text and (text := text.strip()):
                         return text
         return ""
 
@@ -62,8 +66,9 @@ class Tree:
         self._base = base
         self._growth_left = GROWTH_CHARS_MAX
         self._bases: dict[Element, str] = {}  # by elements, which it keeps alive: they are their own keys
-        self.has_bases = b"xml:base" in utf8
-        self._has_languages = b"xml:lang" in utf8
+        has_either = b"xml:" in utf8
+        self.has_bases = has_either and b"xml:base" in utf8
+        self.has_languages = has_either and b"xml:lang" in utf8
 
     def name(self, element: Element) -> str:
         """The short name of an element, see `namespaces`."""
@@ -133,7 +138,7 @@ class Tree:
 
     def language(self, element: Element) -> str | None:
         """The `xml:lang` of the element itself."""
-        return (element.get(_XML_LANG) or "").strip() or None if self._has_languages else None
+        return (element.get(_XML_LANG) or "").strip() or None if self.has_languages else None
 
 
 class Read(NamedTuple):
