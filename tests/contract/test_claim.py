@@ -149,6 +149,19 @@ def test_a_shard_holds_only_its_own_hosts_and_all_of_them_together_hold_all(stor
     assert [] == names
 
 
+def test_the_shards_that_a_claim_would_find_something_in_are_known_beforehand(store: Store) -> None:
+    early, late = urls.shard_of("a.test"), urls.shard_of("b.test")
+    add(store, "https://a.test/")
+    add(store, "https://b.test/", now=after(5))
+
+    assert early != late
+    assert {early: T0} == store.frontier.ready_shards(after(4))
+    assert {early: T0, late: after(5)} == store.frontier.ready_shards(after(5))
+    assert {early: T0} == store.frontier.ready_shards(after(9), due_before=after(4))
+    claim(store, after(9), shard=early)
+    assert {late: after(5)} == store.frontier.ready_shards(after(9))
+
+
 def test_a_round_takes_only_what_was_due_when_it_began(store: Store) -> None:
     add(store, "https://a.test/old", "https://b.test/old")
     add(store, "https://a.test/new", "https://c.test/new", now=after(10))

@@ -20,6 +20,12 @@ def open_store(address: str, *, delay_s: float = 1.0, is_read_only: bool = False
     return SqliteStore(address, delay_s=delay_s, is_read_only=is_read_only)
 
 
+def load(address: str) -> None:
+    """Import what `open_store` would need for the address; nothing is opened. Raises UsageError for no known scheme."""
+    _check_scheme(address)
+    import junkai.backend.sqlite.store  # noqa: F401  # loaded, so that a fork has it
+
+
 def crawl_lock(address: str) -> AbstractContextManager[None]:
     """The right to crawl on a store that only one process can serve at a time; held until the context is left.
 

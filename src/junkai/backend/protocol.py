@@ -118,13 +118,18 @@ class Frontier(Protocol):
     def record(self, records: Sequence[Record], now: datetime) -> list[Recorded]:
         """Save visits and decisions: source state, entries, host floor and hold are atomic per record.
 
-        Fenced: a record whose turn was lost changes nothing. One bad record never fails the others. An entry is new at
-        most once per (source, id_hash); with a known id and another content hash it is updated and counts a revision.
+        Fenced: a record whose turn was lost changes nothing but the number of lost visits. One bad record never fails
+        the others. An entry is new at most once per (source, id_hash); with a known id and another content hash it is
+        updated and counts a revision.
         """
 
     def release(self, refs: Sequence[TurnRef], now: datetime, *, not_before: datetime | None = None) -> None:
         """Put the hosts back: ready at the later of floor and earliest due source. A lost turn changes nothing.
         `not_before` raises the floor of these hosts first (it never lowers one)."""
+
+    def ready_shards(self, now: datetime, *, due_before: datetime | None = None) -> dict[int, datetime]:
+        """Shards with a host that a claim would take now, and since when the first has been ready. Locks nothing;
+        `due_before` as for a claim."""
 
     def remaining(self, *, owner: str, due_before: datetime, now: datetime) -> Remaining:
         """What a round that began at `due_before` has still to do; turns of `owner` itself are left out."""
@@ -262,6 +267,9 @@ class Total(Struct, frozen=True, kw_only=True):
     visits {outcome, status}: status is 2xx … 5xx, or none · visit_seconds {le}: visits that took at most that long,
     +Inf all · visit_seconds_sum · bytes_received · entries_new · entries_updated · visits_lost · holds ·
     hosts_claimed · hosts_claimed_idle. Outcomes are those of `MinuteCount`.
+
+    Only visits that were stored count as visits, and each counts once; a hold counts when it is laid, even where its
+    visit could not be stored. hosts_claimed is what `claim` took, idle where no source came with it.
     """
 
     name: str
@@ -270,7 +278,10 @@ class Total(Struct, frozen=True, kw_only=True):
 
 
 class MinuteCount(Struct, frozen=True, kw_only=True):
-    """The visits of one minute with one outcome."""
+    """The visits of one minute, that of `now` when they were recorded, with one outcome.
+
+    new: entries were new or updated · same: fetched without, or not modified · held: the site asked us to wait.
+    """
 
     at: datetime  #: the minute's start
     outcome: str  #: new | same | redirected | failed | held | gone
@@ -280,8 +291,8 @@ class MinuteCount(Struct, frozen=True, kw_only=True):
 
 
 class Freshness(Struct, frozen=True, kw_only=True):
-    """How long after publication entries were stored, over the last hour's (at most 1,000; what a feed published before
-    it was added is left out)."""
+    """How long after publication entries were stored, over the last hour's latest (at most 1,000, among at most 10,000
+    looked at; what a feed published before it was added is left out, and what it dates ahead of us came at once)."""
 
     entries: int = 0
     median_s: float | None = None
@@ -317,17 +328,21 @@ class Statistics(Protocol):
     they are right over any number of processes and kills."""
 
     def totals(self) -> list[Total]:
-        """All numbers that only grow, by name and labels."""
+        """All numbers that only grow, by name and labels; 0 where nothing was counted yet (visits: left out)."""
 
-    def minutes(self, since: datetime, until: datetime) -> list[MinuteCount]:
-        """Visits by minute and outcome, in order of time, from the minute of `since` up to `until`. Kept for 8 days."""
+    def minutes(self, since: datetime, until: datetime, *, bin_minutes: int = 1) -> list[MinuteCount]:
+        """Visits by minute and outcome, in order of time, from the minute of `since` up to `until`. Kept for 8 days.
+
+        With `bin_minutes`, so many are added up as one and told by their start, a multiple of that many since 1970.
+        """
 
     def backlog(self, now: datetime) -> Backlog:
         """What is due now, by what it waits for; looks at no more than 100,000 due sources."""
 
     def planned(self, now: datetime, until: datetime) -> list[tuple[datetime, int]]:
         """How many sources fall due in each minute from `now` to `until`; looks at no more than 100,000. Sources on
-        held or blocked hosts count in the minute of their due moment all the same."""
+        held or blocked hosts count in the minute of their due moment all the same. What is due at `now` already is
+        backlog; minutes with nothing are left out; a minute is told by its start."""
 
     def freshness(self, now: datetime) -> Freshness:
         """How fresh what came in during the last hour was."""

@@ -10,7 +10,7 @@ import msgspec
 
 from junkai import url as urls
 from junkai.backend.protocol import FeedFilter, FeedRow, HostRow
-from junkai.backend.sqlite import hosts
+from junkai.backend.sqlite import hosts, tally
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.names import source_id_of
 from junkai.backend.sqlite.queries import load
@@ -86,6 +86,8 @@ class SqliteCatalogue:
             entries = self._connection.change(SQL["remove_entries"], (source_id,))
             for query in ("remove_subscriptions", "remove_groups", "remove_earlier_urls", "remove"):
                 self._connection.change(SQL[query], (source_id,))
+            tally.keep(self._connection, "entries", -entries)
+            tally.keep(self._connection, "sources", -1)
         return entries
 
     def refresh(self, url: str | None, now: datetime, *, is_unconditional: bool = False) -> int:

@@ -10,7 +10,7 @@ import msgspec
 
 from junkai import url as urls
 from junkai.backend.protocol import Counts, NewSource, OperatorsWord, Recorded, Remaining
-from junkai.backend.sqlite import hosts, names
+from junkai.backend.sqlite import hosts, names, tally
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.queries import load
 from junkai.backend.sqlite.record import record
@@ -55,6 +55,7 @@ class SqliteFrontier:
                 )
                 woken.add(host_id)
                 is_new[place] = True
+            tally.keep(self._connection, "sources", sum(is_new))
             self._subscribe([ids[key] for key in keys], sources, now_ms)
             hosts.wake(self._connection, [(host_id, now_ms) for host_id in sorted(woken)])
         return is_new
@@ -100,10 +101,13 @@ class SqliteFrontier:
             values["shard"] = shard
         if due_before is not None:
             values["due"] = due_ms
+        if not self._connection.rows(SQL[query], values | {"hosts_max": 1}):
+            return []  # an empty claim keeps no other writer waiting
         with self._connection.transaction():
             ready = self._connection.rows(SQL[query], values)
             leases = self._take(ready, owner, now_ms, lease_s)
             due = self._due(ready, due_ms, sources_per_host_max)
+            tally.count(self._connection, hosts_claimed=len(ready), hosts_claimed_idle=len(ready) - len(due))
         return [_claim(row, lease, due.get(row[0], [])) for row, lease in zip(ready, leases, strict=True)]
 
     def claim_host(self, host: str, *, owner: str, now: datetime, lease_s: float) -> Claim | None:
@@ -169,6 +173,15 @@ class SqliteFrontier:
             many = [_ref(ref) | {"floor": floor_ms, "never": NEVER_MS} for ref in refs]
             self._connection.change_many(SQL["release"], many)
 
+    def ready_shards(self, now: datetime, *, due_before: datetime | None = None) -> dict[int, datetime]:
+        """See the protocol."""
+        values = {"now": to_ms(now), "shards": urls.SHARDS}
+        if due_before is None:
+            rows = self._connection.rows(SQL["ready_shards"], values)
+        else:
+            rows = self._connection.rows(SQL["ready_shards_in_round"], values | {"due": to_ms(min(now, due_before))})
+        return {shard: from_ms(ready_at) for shard, ready_at in rows if ready_at is not None}
+
     # ── numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def remaining(self, *, owner: str, due_before: datetime, now: datetime) -> Remaining:
@@ -187,17 +200,17 @@ class SqliteFrontier:
     def counts(self, now: datetime) -> Counts:
         """See the protocol."""
         with self._connection.snapshot():
-            sources = self._count("count_sources")[0]
+            kept: dict[str, int] = dict(self._connection.rows(SQL["kept"]))
+            sources = kept["sources"]
             due, oldest_due_at = self._count("count_due", now)
-            hosts_all, held = self._count("count_hosts", now)
             by_state = {state.value: 0 for state in CrawlState} | dict(self._connection.rows(SQL["count_states"]))
             by_state[CrawlState.FETCHED.value] = sources - sum(by_state.values())
             return Counts(
                 sources=sources,
-                hosts=hosts_all,
-                entries=self._count("count_entries")[0],
+                hosts=kept["hosts"],
+                entries=kept["entries"],
                 due=due,
-                held=held,
+                held=self._count("count_held", now)[0],
                 in_turn=self._count("count_in_turn", now)[0],
                 by_state=by_state,
                 paused=self._count("count_paused")[0],

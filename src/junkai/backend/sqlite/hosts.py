@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from junkai import url as urls
 from junkai.backend.protocol import HostRow
+from junkai.backend.sqlite import tally
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.queries import load
 from junkai.backend.sqlite.rows import moment, to_ms_up
@@ -32,6 +33,7 @@ def slot_ids(connection: Connection, host: str) -> list[int]:
         "never": NEVER_MS,
         "delay_ms": connection.delay_ms,
     }
+    tally.keep(connection, "hosts", 1)
     return [connection.insert(SQL["add"], values)]
 
 

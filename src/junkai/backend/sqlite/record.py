@@ -11,7 +11,7 @@ import msgspec
 
 from junkai import url as urls
 from junkai.backend.protocol import Recorded
-from junkai.backend.sqlite import hosts, names
+from junkai.backend.sqlite import hosts, names, tally
 from junkai.backend.sqlite.connection import Connection, UnstorableError
 from junkai.backend.sqlite.queries import load
 from junkai.backend.sqlite.rows import entry_values, state_values, to_ms_up
@@ -83,6 +83,8 @@ def _save(connection: Connection, records: Sequence[Record], now: datetime) -> l
     _save_states(connection, kept, places, now)
     results |= _save_entries(connection, kept, now)
     _spare_hosts(connection, ours, turns)
+    tally.count_visits(connection, [(each, results[each.visit.source_id]) for each in kept], now)
+    tally.count(connection, visits_lost=len(records) - len(ours))
     return [
         results[each.visit.source_id] if (each.ref.host_id, each.ref.turn_no) in turns else _LOST for each in records
     ]
@@ -201,3 +203,4 @@ def _spare_hosts(connection: Connection, records: Sequence[Record], turns: _Turn
         if (hold := each.decision.hold) is not None:
             key = turns[each.ref.host_id, each.ref.turn_no]
             connection.change(SQL["hold"], {"key": key, "until": to_ms_up(hold.until), "why": hold.why})
+            tally.count(connection, holds=1)

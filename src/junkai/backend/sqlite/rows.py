@@ -148,18 +148,24 @@ def state_values(state: SourceState) -> tuple[Any, ...]:
     )
 
 
-def entry_values(seq: int, source_id: int, seen_at_ms: int, entry: Entry) -> dict[str, Any]:
-    """The values of `add_entry` and `revise_entry` in sql/record.sql."""
-    return {
-        "seq": seq,
-        "source_id": source_id,
-        "id_hash": entry.id_hash,
-        "content_hash": entry.content_hash,
-        "first_seen_at": seen_at_ms,
-        "published_at": None if entry.published_at is None else to_ms(entry.published_at),
-        "updated_at": None if entry.updated_at is None else to_ms(entry.updated_at),
-        "content": _encode(entry),
-    }
+def title_and_recent(rest: bytes) -> tuple[str, bytes]:
+    """Of a source's `rest`: the document's title, and the last visits."""
+    more = _decode_rest(rest)
+    return more.title, more.recent
+
+
+def entry_values(seq: int, source_id: int, seen_at_ms: int, entry: Entry) -> tuple[Any, ...]:
+    """The values of `add_entry` and `revise_entry` in sql/record.sql, by number: by name they took a third longer."""
+    return (
+        seq,
+        source_id,
+        entry.id_hash,
+        entry.content_hash,
+        seen_at_ms,
+        None if entry.published_at is None else to_ms(entry.published_at),
+        None if entry.updated_at is None else to_ms(entry.updated_at),
+        _encode(entry),
+    )
 
 
 def entry_of(content: bytes) -> Entry:

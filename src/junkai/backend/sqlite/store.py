@@ -1,4 +1,4 @@
-"""A store's address in; an open SQLite store, its three parts on one connection, out."""
+"""A store's address in; an open SQLite store, its four parts on one connection, out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from junkai.backend.sqlite.catalogue import SqliteCatalogue
 from junkai.backend.sqlite.connection import Connection
 from junkai.backend.sqlite.entries import SqliteEntries
 from junkai.backend.sqlite.frontier import SqliteFrontier
+from junkai.backend.sqlite.statistics import SqliteStatistics
 
 
 class SqliteStore:
@@ -17,6 +18,7 @@ class SqliteStore:
         self._frontier = SqliteFrontier(self._connection)
         self._catalogue = SqliteCatalogue(self._connection)
         self._entries = SqliteEntries(self._connection)
+        self._statistics = SqliteStatistics(self._connection)
 
     @property
     def frontier(self) -> SqliteFrontier:
@@ -32,6 +34,11 @@ class SqliteStore:
     def entries(self) -> SqliteEntries:
         """What was published."""
         return self._entries
+
+    @property
+    def statistics(self) -> SqliteStatistics:
+        """What was done, and what waits."""
+        return self._statistics
 
     def close(self) -> None:
         """See the protocol."""

@@ -182,3 +182,12 @@ def test_a_full_disk_says_so_and_nothing_is_half_written(made: Path) -> None:
         assert [("ok",)] == bare.execute("PRAGMA integrity_check").fetchall()
         bare.execute("PRAGMA max_page_count = 1000000")
         assert [True] == store.frontier.add([NewSource(url="https://b.test/")], NOW)
+
+
+def test_an_empty_claim_waits_for_no_writer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_BUSY_SECONDS", 0.0)
+    with closing(opened(path)) as store, closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        claims = store.frontier.claim(owner="me", now=NOW, lease_s=9.0, hosts_max=9, sources_per_host_max=9, shard=3)
+
+    assert [] == claims

@@ -13,20 +13,20 @@ import pytest
 from msgspec.structs import replace
 
 from junkai.backend.protocol import NewSource
-from junkai.backend.sqlite import catalogue, entries, frontier, hosts, names, record
+from junkai.backend.sqlite import catalogue, entries, frontier, hosts, names, record, statistics, tally
 from junkai.backend.sqlite.store import SqliteStore
 from junkai.model import Decision, NotModified, Record, Visit
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
 TOPICS = {
-    module.__name__.rpartition(".")[2]: module.SQL for module in (catalogue, entries, frontier, hosts, names, record)
+    module.__name__.rpartition(".")[2]: module.SQL
+    for module in (catalogue, entries, frontier, hosts, names, record, statistics, tally)
 }
 #: Lists and numbers for people walk over what they show.
 WALKS = {
-    ("frontier", "count_sources"), ("frontier", "count_states"), ("frontier", "count_paused"),
-    ("frontier", "count_entries"), ("frontier", "count_hosts"), ("frontier", "count_in_turn"),
-    ("catalogue", "wake_all"), ("catalogue", "owners"),
+    ("frontier", "count_states"), ("frontier", "count_paused"), ("frontier", "count_held"),
+    ("statistics", "failing"), ("statistics", "held"), ("catalogue", "wake_all"), ("catalogue", "owners"),
 }  # fmt: skip
 
 
@@ -46,8 +46,8 @@ def bare(store: SqliteStore) -> sqlite3.Connection:
 def test_no_query_of_the_crawl_scans_a_table(store: SqliteStore, topic: str, name: str) -> None:
     sql = TOPICS[topic][name].replace("{conditions}", "")
     values = dict.fromkeys(re.findall(r":(\w+)", sql), 1) or (1,) * max(sql.count("?"), 1)
-    if isinstance(values, tuple) and (numbered := set(re.findall(r"\?\d", sql))):
-        values = values[: len(numbered)]
+    if isinstance(values, tuple) and (numbered := re.findall(r"\?(\d)", sql)):
+        values = (1,) * int(max(numbered))
     if isinstance(values, tuple) and "?" not in sql:
         values = ()
 
@@ -127,3 +127,20 @@ def test_a_round_probes_and_does_not_scan(store: SqliteStore) -> None:
         store.frontier.remaining(owner="me", due_before=NOW - timedelta(days=1), now=LATER)
 
     assert steps_of(store, ask) <= 5
+
+
+def test_the_few_failing_feeds_shown_cost_no_more_where_many_fail(store: SqliteStore) -> None:
+    one_host_with(store, 20_000, 1)
+    bare(store).execute("UPDATE source SET state = 'fetch_error', last_visit_at = source_id")
+    shown: list[int] = []
+
+    steps = steps_of(store, lambda: shown.extend(feed.source_id for feed in store.statistics.failing(5)))
+
+    assert list(range(20_000, 19_995, -1)) == shown
+    assert steps <= 5
+
+
+def test_a_store_is_counted_without_a_walk(store: SqliteStore) -> None:
+    one_host_with(store, 20_000, 1)
+
+    assert steps_of(store, lambda: store.frontier.counts(NOW)) <= 5

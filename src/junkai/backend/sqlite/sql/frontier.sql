@@ -35,6 +35,18 @@ WHERE shard = :shard AND ready_at <= :now AND EXISTS (SELECT 1 FROM source
   WHERE source.host_id = host.host_id AND prio IN (0, 1, 2) AND due_at <= :due)
 ORDER BY ready_at LIMIT :hosts_max;
 
+-- ready_shards: since when something of each shard has been ready; one index probe a shard.
+WITH RECURSIVE one (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM one WHERE shard + 1 < :shards)
+SELECT shard, (SELECT ready_at FROM host WHERE host.shard = one.shard AND ready_at <= :now ORDER BY ready_at LIMIT 1)
+FROM one;
+
+-- ready_shards_in_round: the same with a source of this round.
+WITH RECURSIVE one (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM one WHERE shard + 1 < :shards)
+SELECT shard, (SELECT ready_at FROM host WHERE host.shard = one.shard AND ready_at <= :now
+  AND EXISTS (SELECT 1 FROM source WHERE source.host_id = host.host_id AND prio IN (0, 1, 2) AND due_at <= :due)
+  ORDER BY ready_at LIMIT 1)
+FROM one;
+
 -- take: a claim; that it could be made says that a hold is over.
 UPDATE host SET ready_at = :until, lease_until = :until, turn_no = turn_no + 1, owner = :owner,
   hold_until = NULL, hold_why = NULL
@@ -83,8 +95,8 @@ SELECT is_held, count(*), min(ready_at) FROM (
 -- next_ready_at: when the first host is ready.
 SELECT min(ready_at) FROM host;
 
--- count_sources: all of them.
-SELECT count(*) FROM source;
+-- kept: how many sources, entries and hosts there are.
+SELECT name, value FROM kept;
 
 -- count_states: all but the usual state, which is what is left.
 SELECT state, count(*) FROM source WHERE state <> 'fetched' GROUP BY state;
@@ -92,15 +104,13 @@ SELECT state, count(*) FROM source WHERE state <> 'fetched' GROUP BY state;
 -- count_paused: sources that the operator has stopped.
 SELECT count(*) FROM source WHERE is_paused;
 
--- count_entries: all of them.
-SELECT count(*) FROM entry;
-
 -- count_due: sources that could be asked at this moment, and since when the oldest waits.
 SELECT count(*), min(source.due_at) FROM source JOIN host USING (host_id)
 WHERE source.due_at <= :now AND host.ready_at <= :now;
 
--- count_hosts: hosts, and those held or blocked; a hold is on all slots, so that the first speaks for them.
-SELECT count(*), coalesce(sum(is_blocked OR coalesce(hold_until, 0) > :now), 0) FROM host WHERE slot = 0;
+-- count_held: hosts under a hold or blocked; either is on all slots, so that the first speaks for them.
+SELECT (SELECT count(*) FROM host WHERE is_blocked AND slot = 0)
+  + (SELECT count(*) FROM host WHERE hold_until > :now AND NOT is_blocked AND slot = 0);
 
 -- count_in_turn: hosts with a turn at any slot.
 SELECT count(DISTINCT key) FROM host WHERE lease_until > :now;

@@ -20,13 +20,12 @@ UPDATE entry_seq SET last = last + ? RETURNING last;
 
 -- add_entry: an entry, unless its id is known.
 INSERT INTO entry (seq, source_id, id_hash, content_hash, first_seen_at, published_at, updated_at, content)
-VALUES (:seq, :source_id, :id_hash, :content_hash, :first_seen_at, :published_at, :updated_at, :content)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 ON CONFLICT (source_id, id_hash) DO NOTHING;
 
--- revise_entry: a known entry whose content is another one.
-UPDATE entry SET seq = :seq, content_hash = :content_hash, revision = revision + 1, published_at = :published_at,
-  updated_at = :updated_at, content = :content
-WHERE source_id = :source_id AND id_hash = :id_hash AND content_hash <> :content_hash;
+-- revise_entry: a known entry whose content is another one; when it was first seen (?5) stays.
+UPDATE entry SET seq = ?1, content_hash = ?4, revision = revision + 1, published_at = ?6, updated_at = ?7, content = ?8
+WHERE source_id = ?2 AND id_hash = ?3 AND content_hash <> ?4;
 
 -- raise_floor: a host that was just asked; its lease ends later, so that ready_at and its two indexes are left alone.
 UPDATE host SET not_before = max(not_before, ?1) WHERE host_id = ?2 AND ready_at >= ?1;
