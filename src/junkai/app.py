@@ -8,28 +8,35 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
+from junkai import logs
 from junkai import url as urls
 from junkai.backend import crawl_lock
 from junkai.backend import open_store as open_backend
 from junkai.backend.protocol import HostRow, Recorded, Store
 from junkai.bridge import StoreBridge
-from junkai.broker import Bounds, Broker
+from junkai.broker import Bounds, Broker, Listener
+from junkai.broker_process import BrokerProcess, take_signals_over
 from junkai.clock import cpu_seconds, monotonic, utc_now
 from junkai.config import Settings
 from junkai.crawler import TurnPacing, TurnTime, visit_of
 from junkai.dispatch.local import LocalDispatcher
 from junkai.fetch import Exchange, Fetcher
 from junkai.fetch.guard import Guard
-from junkai.model import Decision, Document, Fetched, NotModified, Redirected, Source, Struct, TurnSource, Visit
+from junkai.fleet import ManagerMessage, Order, Summary
+from junkai.model import Claim, Decision, Document, Fetched, Source, Struct, TurnSource, Visit
+from junkai.pipe import Pipe
 from junkai.politeness import DomainBudget
+from junkai.shards import ShardWalk
+from junkai.work import WorkCount
 
 #: A host that is asked has a socket, and for a moment a second one; beside them: the store, the log, the resolver.
 _FILES_PER_HOST: Final = 2
@@ -52,25 +59,6 @@ class Progress(Protocol):
         """The crawl was told to stop: what is in flight ends by its deadline, and is recorded."""
 
 
-class Summary(Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """What a crawl did. visits = ok + not_modified + redirected + failed; `skipped` were due, but their host was under
-    a hold."""
-
-    visits: int = 0
-    ok: int = 0
-    not_modified: int = 0
-    redirected: int = 0
-    failed: int = 0
-    skipped: int = 0
-    lost: int = 0  #: visits whose turn had passed to another process; they are made again
-    entries_new: int = 0
-    entries_updated: int = 0
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    bytes: int = 0
-    next_visit_at: datetime | None = None  #: when the first host can be asked again; None: nothing is ever due
-
-
 class FetchReport(Struct, frozen=True, kw_only=True):
     """What one look at a URL found. `refusal` says why nothing was asked."""
 
@@ -81,32 +69,22 @@ class FetchReport(Struct, frozen=True, kw_only=True):
     document: Document | None = None
 
 
-class _Tally:
-    """Counts visits on their way to the watcher."""
+class _Watched:
+    """Counts what a broker does, on its way to the watcher."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self.counts: dict[str, float] = dict.fromkeys(Summary.__struct_fields__, 0)
+        self.work = WorkCount()
+
+    def on_claims(self, claims: Sequence[Claim]) -> None:
+        self.work.add_claims(claims)
 
     def on_visit(self, visit: Visit, source: Source, decision: Decision, recorded: Recorded) -> None:
-        counts = self.counts
-        if recorded.is_lost:
-            counts["lost"] += 1
-        else:
-            counts["visits"] += 1
-            match visit.outcome:
-                case Fetched():
-                    counts["ok"] += 1
-                case NotModified():
-                    counts["not_modified"] += 1
-                case Redirected():
-                    counts["redirected"] += 1
-                case _:
-                    counts["failed"] += 1
-            counts["entries_new"] += recorded.entries_new
-            counts["entries_updated"] += recorded.entries_updated
-            counts["bytes"] += visit.bytes_received
+        self.work.add_visit(visit, recorded)
         self._progress.on_visit(visit, source, decision, recorded)
+
+    def on_phase(self) -> None:
+        pass
 
     def on_idle(self, ready_at: datetime | None) -> None:
         self._progress.on_idle(ready_at)
@@ -124,33 +102,60 @@ def crawl(settings: Settings, *, is_once: bool, is_all: bool, visits_max: int | 
     """
     _collect_garbage_rarely()
     began_at, began_cpu = monotonic(), cpu_seconds()
-    tally = _Tally(progress)
+    watched = _Watched(progress)
     with crawl_lock(settings.store):
         held, next_visit_at = asyncio.run(
-            _crawl(settings, is_once=is_once, is_all=is_all, visits_max=visits_max, progress=progress, tally=tally)
+            _crawl(settings, is_once=is_once, is_all=is_all, visits_max=visits_max, progress=progress, watched=watched)
         )
-    seconds, cpu = monotonic() - began_at, cpu_seconds() - began_cpu
-    return msgspec.convert(
-        tally.counts
-        | {"skipped": held, "next_visit_at": next_visit_at, "seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3)},
-        Summary,
+    return Summary(
+        **msgspec.structs.asdict(watched.work.so_far()),
+        skipped=held,
+        seconds=round(monotonic() - began_at, 3),
+        cpu_seconds=round(cpu_seconds() - began_cpu, 3),
+        next_visit_at=next_visit_at,
     )
 
 
 async def _crawl(
-    settings: Settings, *, is_once: bool, is_all: bool, visits_max: int | None, progress: Progress, tally: _Tally
+    settings: Settings, *, is_once: bool, is_all: bool, visits_max: int | None, progress: Progress, watched: _Watched
 ) -> tuple[int, datetime | None]:
     """How many sources a round left because of holds, and when the next host can be asked."""
-    settings = _within_file_limit(settings)
-    stop = asyncio.Event()
-    budget = DomainBudget(
-        in_flight_max=settings.domain_in_flight_max, per_second_max=float(settings.domain_per_second_max)
-    )
-    async with StoreBridge(lambda: open_store(settings)) as bridge, Fetcher(settings, now=utc_now) as fetcher:
+    async with _opened_broker(settings, watched, number=1, brokers=1) as (broker, bridge):
         if is_all:
             await bridge.call(lambda store: store.catalogue.refresh(None, utc_now()))
         round_at = utc_now()
         progress.on_round((await bridge.call(lambda store: store.frontier.counts(round_at))).due)
+        with _draining_signals(broker, progress):
+            await broker.run(Bounds(round_at=round_at if is_once else None, visits_max=visits_max))
+        return broker.held, await bridge.call(lambda store: store.frontier.next_ready_at())
+
+
+def run_broker(settings: Settings, order: Order, pipe_end: socket.socket) -> int:
+    """Be the broker that a manager ordered, at the other side of the pipe; the exit code.
+
+    In a process that was forked for it. Raises StoreError where the store fails.
+    """
+    take_signals_over()
+    logs.write_troubles(is_json=logs.is_json(settings, is_terminal=sys.stdout.isatty()))
+    _collect_garbage_rarely()
+    asyncio.run(_run_broker(settings, order, pipe_end))
+    return 0
+
+
+async def _run_broker(settings: Settings, order: Order, pipe_end: socket.socket) -> None:
+    pipe: Pipe[ManagerMessage] = await Pipe.opened(pipe_end, ManagerMessage)
+    process = BrokerProcess(pipe, settings, order, utc_now)
+    await process.run(lambda listener: _opened_broker(settings, listener, number=order.number, brokers=order.brokers))
+
+
+@asynccontextmanager
+async def _opened_broker(
+    settings: Settings, listener: Listener, *, number: int, brokers: int
+) -> AsyncIterator[tuple[Broker, StoreBridge]]:
+    """One of `brokers` that share the caps per domain, with its store and its fetcher."""
+    settings = _within_file_limit(settings)
+    budget = domain_budget(settings, brokers)
+    async with StoreBridge(lambda: open_store(settings)) as bridge, Fetcher(settings, now=utc_now) as fetcher:
         broker = Broker(
             bridge,
             LocalDispatcher(fetcher, settings, utc_now, budget),
@@ -158,11 +163,18 @@ async def _crawl(
             settings,
             now=utc_now,
             owner=_owner(),
-            listener=tally,
+            listener=listener,
+            walk=ShardWalk(number=number, brokers=brokers),
         )
-        with _draining_signals(stop, progress):
-            await broker.run(Bounds(round_at=round_at if is_once else None, visits_max=visits_max), stop)
-        return broker.held, await bridge.call(lambda store: store.frontier.next_ready_at())
+        yield broker, bridge
+
+
+def domain_budget(settings: Settings, brokers: int) -> DomainBudget:
+    """One broker's share of the caps per domain; of requests at once at least one, since it could ask nothing else."""
+    return DomainBudget(
+        in_flight_max=max(1, settings.domain_in_flight_max // brokers),
+        per_second_max=settings.domain_per_second_max / brokers,
+    )
 
 
 def _collect_garbage_rarely() -> None:
@@ -194,13 +206,13 @@ def _within_file_limit(settings: Settings) -> Settings:
 
 
 @contextmanager
-def _draining_signals(stop: asyncio.Event, progress: Progress) -> Iterator[None]:
-    """SIGTERM and SIGINT set `stop`; a second one ends the process the ordinary way."""
+def _draining_signals(broker: Broker, progress: Progress) -> Iterator[None]:
+    """SIGTERM and SIGINT stop the broker; a second one ends the process the ordinary way."""
     loop = asyncio.get_running_loop()
     handled = (signal.SIGTERM, signal.SIGINT)
 
     def drain() -> None:
-        stop.set()
+        broker.stop()
         progress.on_stop()
         for number in handled:
             loop.remove_signal_handler(number)

@@ -36,6 +36,15 @@ class Work(Struct, frozen=True, kw_only=True):
         return Work(**{name: getattr(self, name) + getattr(other, name) for name in Work.__struct_fields__})
 
 
+class Summary(Work, frozen=True, kw_only=True, omit_defaults=False):
+    """What a crawl did, all its processes together."""
+
+    skipped: int = 0  #: sources that were due, but their host was under a hold
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    next_visit_at: datetime | None = None  #: when the first host can be asked again; None: not known, or never
+
+
 class Phase(StrEnum):
     """What a broker does at the moment."""
 
@@ -55,6 +64,7 @@ class Order(Struct, frozen=True, kw_only=True):
     number: int  #: of its place, from 1
     brokers: int = 1  #: how many share the caps per domain
     round_at: datetime | None = None  #: visit what is due at this moment, once, and end; None: go on until told to end
+    is_silent: bool = False  #: write no line for each visit
 
 
 class End(Struct, frozen=True, kw_only=True, tag="end"):
@@ -65,6 +75,28 @@ class End(Struct, frozen=True, kw_only=True, tag="end"):
 
 class TellBacklog(Struct, frozen=True, kw_only=True, tag="tell_backlog"):
     """Look at what is due in the store, and say it."""
+
+
+# ── preload server → manager ─────────────────────────────────────────────────────────────────────────────────────
+
+
+class Ready(Struct, frozen=True, kw_only=True, tag="ready"):
+    """Everything is imported, and the settings are good: orders are taken from now on, one at a time."""
+
+    version: str  #: of the code that its brokers run
+
+
+class Started(Struct, frozen=True, kw_only=True, tag="started"):
+    """The broker that was ordered runs. Until its `Ended` comes, its pid is no one else's."""
+
+    pid: int
+
+
+class Ended(Struct, frozen=True, kw_only=True, tag="ended"):
+    """A broker ended, and was waited for."""
+
+    pid: int
+    status: int  #: its exit code; below 0: the number of the signal that ended it
 
 
 # ── broker → manager ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -95,6 +127,10 @@ class Backlog(Struct, frozen=True, kw_only=True, tag="backlog"):
     is_capped: bool = False
 
 
+#: The one reason to end after which a broker of a round is not replaced.
+ROUND_DONE: Final = "the round is done"
+
+
 class Farewell(Struct, frozen=True, kw_only=True, tag="farewell"):
     """The last thing a broker says: it has recorded and released everything, and ends by itself."""
 
@@ -103,6 +139,7 @@ class Farewell(Struct, frozen=True, kw_only=True, tag="farewell"):
     skipped: int = 0  #: sources that a round left because their host is under a hold
 
 
+PreloadMessage = Ready | Started | Ended
 BrokerMessage = Heartbeat | Backlog | Farewell
 ManagerMessage = End | TellBacklog
 

@@ -1,23 +1,32 @@
-"""Visits and ended turns in, batched transactions out: recorded within RECORD_SECONDS of arrival, then released."""
+"""Visits and ended turns in, decided about; batched transactions out: recorded within RECORD_SECONDS, then released."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from msgspec.structs import replace
+
 from junkai.backend.protocol import Recorded, Store
 from junkai.bridge import StoreBridge
 from junkai.clock import Clock
-from junkai.model import Record, Source, TurnRef
+from junkai.config import Settings
+from junkai.errors import FailureKind
+from junkai.model import Failed, Record, Source, TurnRef, Visit
+from junkai.parse import PARSER_VERSION
+from junkai.schedule import decide
+
+_log = logging.getLogger(__name__)
 
 RECORD_SECONDS: Final = 0.2
 BATCH_RECORDS: Final = 256
 BACKLOG_RECORDS_MAX: Final = 2_048
 
 OnRecorded = Callable[[Record, Source, Recorded], None]
-Instead = Callable[[Record, Source, str], Record]
 
 
 class Recorder:
@@ -26,16 +35,15 @@ class Recorder:
     def __init__(
         self,
         bridge: StoreBridge,
+        settings: Settings,
         now: Clock,
         *,
-        instead: Instead,
         on_recorded: OnRecorded,
         on_released: Callable[[], None],
     ) -> None:
-        """`instead` makes what is written in the place of a record that cannot be stored."""
         self._bridge = bridge
+        self._settings = settings
         self._now = now
-        self._instead = instead
         self._on_recorded = on_recorded
         self._on_released = on_released
         self._records: list[tuple[Record, Source]] = []
@@ -52,8 +60,9 @@ class Recorder:
         """Everything that was put is in the store."""
         return not (self._records or self._releases or self._is_writing)
 
-    async def put(self, record: Record, source: Source) -> None:
-        """Queue a record; waits while the backlog is at its bound."""
+    async def put(self, ref: TurnRef, visit: Visit, source: Source, *, floor_at: datetime) -> None:
+        """Decide what follows from a visit, and queue both; waits while the backlog is at its bound."""
+        record = self._decided(ref, visit, source, floor_at)
         await self._has_room.wait()
         self._records.append((record, source))
         self._has_work.set()
@@ -79,10 +88,8 @@ class Recorder:
         while True:
             await self._has_work.wait()
             if not self._is_closing:
-                try:
+                with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._is_full.wait(), RECORD_SECONDS)
-                except TimeoutError:
-                    pass
             await self._flush()
             if self._is_closing and not self._records and not self._releases:
                 return
@@ -96,22 +103,52 @@ class Recorder:
         if self._is_closing:
             self._has_work.set()
 
-        def write(store: Store) -> list[Recorded]:
-            recorded = store.frontier.record([record for record, _ in records], self._now()) if records else []
-            for (record, source), answer in zip(records, recorded, strict=True):
-                if answer.error is not None:
-                    store.frontier.record([self._instead(record, source, answer.error)], self._now())
-            for not_before in {floor for _, floor in releases}:
-                refs = [ref for ref, floor in releases if floor == not_before]
-                store.frontier.release(refs, self._now(), not_before=not_before)
-            return recorded
-
         self._is_writing = True
         try:
-            recorded = await self._bridge.call(write)
+            recorded = await self._record(records)
+            if releases:
+                await self._bridge.call(lambda store: self._release(store, releases))
         finally:
             self._is_writing = False
         for (record, source), answer in zip(records, recorded, strict=True):
             self._on_recorded(record, source, answer)
         if releases:
             self._on_released()
+
+    async def _record(self, records: list[tuple[Record, Source]]) -> list[Recorded]:
+        """Each call is one transaction, so that one which has to be tried again counts nothing twice."""
+        if not records:
+            return []
+        recorded = await self._bridge.call(
+            lambda store: store.frontier.record([each for each, _ in records], self._now())
+        )
+        failed = [
+            self._failed(record.ref, record.visit, source, answer.error, record.floor_at)
+            for (record, source), answer in zip(records, recorded, strict=True)
+            if answer.error is not None  # its source backs off instead of being visited for ever
+        ]
+        if failed:
+            await self._bridge.call(lambda store: store.frontier.record(failed, self._now()))
+        return recorded
+
+    def _release(self, store: Store, releases: list[tuple[TurnRef, datetime | None]]) -> None:
+        for not_before in {floor for _, floor in releases}:
+            refs = [ref for ref, floor in releases if floor == not_before]
+            store.frontier.release(refs, self._now(), not_before=not_before)
+
+    # ── what follows from a visit ────────────────────────────────────────────────────────────────────────────────
+
+    def _decided(self, ref: TurnRef, visit: Visit, source: Source, floor_at: datetime) -> Record:
+        """The visit with what follows from it; a fault of our own while deciding is a failure of that visit."""
+        try:
+            decision = decide(source, visit, self._settings, self._now(), parser_version=PARSER_VERSION)
+        except Exception as error:  # noqa: BLE001  # the boundary around one decision
+            _log.exception("cannot decide about %s", visit.url)
+            return self._failed(ref, visit, source, f"{type(error).__name__} while deciding", floor_at)
+        return Record(ref=ref, visit=visit, decision=decision, floor_at=floor_at)
+
+    def _failed(self, ref: TurnRef, visit: Visit, source: Source, detail: str, floor_at: datetime) -> Record:
+        outcome = Failed(kind=FailureKind.INTERNAL, detail=detail)
+        visit = replace(visit, outcome=outcome, hops=())
+        decision = decide(source, visit, self._settings, self._now(), parser_version=PARSER_VERSION)
+        return Record(ref=ref, visit=visit, decision=decision, floor_at=floor_at)

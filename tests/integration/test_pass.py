@@ -16,6 +16,7 @@ from junkai.backend.protocol import EntryFilter, FeedFilter, FeedRow, NewSource,
 from junkai.clock import utc_now
 from junkai.config import Settings
 from junkai.errors import FailureKind
+from junkai.fleet import Summary
 from junkai.model import CrawlState, Decision, Failed, RateLimited, Source, Visit
 from junkai.recorder import RECORD_SECONDS
 from scripted_site import Answer, Asked, ScriptedSite
@@ -64,7 +65,7 @@ class Crawl:
         with closing(app.open_store(self.settings)) as store:
             store.frontier.add([NewSource(url=url) for url in urls], utc_now())
 
-    def round(self, *, is_all: bool = False, visits_max: int | None = None) -> tuple[app.Summary, Watch]:
+    def round(self, *, is_all: bool = False, visits_max: int | None = None) -> tuple[Summary, Watch]:
         watch = Watch()
         summary = app.crawl(self.settings, is_once=True, is_all=is_all, visits_max=visits_max, progress=watch)
         return summary, watch

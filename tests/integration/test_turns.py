@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from junkai.clock import utc_now
 from junkai.config import Settings
 from junkai.crawler import TurnTime
 from junkai.model import (
+    Claim,
     CrawlState,
     Decision,
     Document,
@@ -34,6 +35,7 @@ from junkai.model import (
     Visit,
 )
 from junkai.politeness import DomainBudget
+from junkai.shards import ShardWalk
 from scripted_site import Answer, ScriptedSite
 
 
@@ -42,6 +44,12 @@ class Watch:
         self.recorded: list[Recorded] = []
 
     def on_round(self, total: int) -> None:
+        pass
+
+    def on_claims(self, claims: Sequence[Claim]) -> None:
+        pass
+
+    def on_phase(self) -> None:
         pass
 
     def on_idle(self, ready_at: datetime | None) -> None:
@@ -90,6 +98,19 @@ def subscribe(settings: Settings, *urls: str) -> None:
         store.frontier.add([NewSource(url=url) for url in urls], utc_now())
 
 
+def broker_of(bridge: StoreBridge, dispatcher: Scripted, settings: Settings, watch: Watch) -> Broker:
+    return Broker(
+        bridge,
+        dispatcher,
+        DomainBudget(in_flight_max=settings.domain_in_flight_max, per_second_max=settings.domain_per_second_max),
+        settings,
+        now=utc_now,
+        owner="test",
+        listener=watch,
+        walk=ShardWalk(),
+    )
+
+
 def rounds(settings: Settings, dispatcher: Scripted, *, passes: int = 1) -> list[Recorded]:
     """Real brokers over a real store; only where turns are crawled is scripted."""
     watch = Watch()
@@ -100,11 +121,7 @@ def rounds(settings: Settings, dispatcher: Scripted, *, passes: int = 1) -> list
     async def run() -> None:
         async with StoreBridge(opened) as bridge:
             for _ in range(passes):
-                budget = DomainBudget(
-                    in_flight_max=settings.domain_in_flight_max, per_second_max=settings.domain_per_second_max
-                )
-                broker = Broker(bridge, dispatcher, budget, settings, now=utc_now, owner="test", listener=watch)
-                await broker.run(Bounds(round_at=utc_now()), asyncio.Event())
+                await broker_of(bridge, dispatcher, settings, watch).run(Bounds(round_at=utc_now()))
 
     asyncio.run(run())
     return watch.recorded
@@ -191,17 +208,15 @@ def test_a_visit_that_cannot_be_stored_backs_off_instead_of_being_made_for_ever(
 def test_a_fault_while_crawling_costs_that_turn_only_and_does_not_spin(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    logger = logging.getLogger("junkai.broker")  # whatever other tests made of its parents
+    logger = logging.getLogger("junkai.turns")  # whatever other tests made of its parents
     subscribe(settings, "https://a.test/feed")
     dispatcher = Scripted(ZeroDivisionError())
 
     async def run() -> None:
         async with StoreBridge(lambda: open_store(settings.store)) as bridge:
-            stop = asyncio.Event()
-            asyncio.get_running_loop().call_later(0.6, stop.set)
-            budget = DomainBudget(in_flight_max=8, per_second_max=20)
-            broker = Broker(bridge, dispatcher, budget, settings, now=utc_now, owner="test", listener=Watch())
-            await broker.run(Bounds(), stop)
+            broker = broker_of(bridge, dispatcher, settings, Watch())
+            asyncio.get_running_loop().call_later(0.6, broker.stop)
+            await broker.run(Bounds())
 
     logger.addHandler(caplog.handler)
     try:
