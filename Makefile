@@ -16,10 +16,10 @@ help: ## List these verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 .PHONY: run
-run: $(READY) ## Crawl a demo on loopback; with FEEDS=list.opml, your feeds until stopped (ONCE=1: one round)
+run: $(READY) ## Run the whole system on a demo; with FEEDS=list.opml, on your feeds (ONCE=1: one round)
 	@if [ -z "$$FEEDS" ]; then exec $(BIN)/junkai demo $(if $(ONCE),--once) $(ARGS); fi; \
 	$(BIN)/junkai import "$$FEEDS" --store $(STORE) && \
-	exec $(BIN)/junkai crawl --store $(STORE) $(if $(ONCE),--once) $(ARGS)
+	exec $(BIN)/junkai run --store $(STORE) $(if $(ONCE),--once) $(ARGS)
 
 .PHONY: test
 test: $(READY) ## Run the tests; ARGS='-k robots' goes to pytest

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
-from typing import NoReturn
+import threading
+from typing import Final, NoReturn
 
 from junkai.errors import JunkaiError, UsageError
+
+_LAST_ANSWERS_SECONDS: Final = 5.0
 
 
 def main() -> NoReturn:
@@ -35,6 +39,17 @@ def run(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    match arguments:
+        case ["_manager", *words]:  # parts of a running system, each a process without the others' libraries
+            from junkai.cli import system
+
+            return system.main(words)
+        case ["_preload", *words]:
+            from junkai import preload
+
+            return preload.main(words)
+        case ["_web", *words]:
+            return _show_page(words)
     from junkai.cli.program import program
 
     try:
@@ -42,6 +57,25 @@ def _dispatch(arguments: list[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
+
+
+def _show_page(words: list[str]) -> int:
+    """The web process: until it is told to end, or its manager has."""
+    from junkai.launch import inherited
+    from junkai.web import server
+
+    launch, listener = inherited(words)
+    threading.Thread(target=_end_with_manager, daemon=True).start()
+    server.serve(launch.settings(), listener, status_port=int(words[2]))
+    return 0
+
+
+def _end_with_manager() -> None:
+    """Wait for the end of standard input, which the manager holds: then this process ends too, its answers first."""
+    os.read(0, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait(_LAST_ANSWERS_SECONDS)
+    os._exit(1)
 
 
 if __name__ == "__main__":

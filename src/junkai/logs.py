@@ -107,14 +107,14 @@ class TroubleLine(msgspec.Struct, frozen=True, kw_only=True):
 class _TroubleHandler(logging.Handler):
     """Writes to standard error as it is at that moment: a live display may stand before it."""
 
-    def __init__(self, *, is_json: bool) -> None:
-        super().__init__(logging.WARNING)
+    def __init__(self, level: int, *, is_json: bool) -> None:
+        super().__init__(level)
         self._is_json = is_json
 
     def emit(self, record: logging.LogRecord) -> None:
         trace = logging.Formatter().formatException(record.exc_info) if record.exc_info else None
         line = TroubleLine(
-            event=record.levelname.lower(),
+            event=getattr(record, "event", record.levelname.lower()),
             at=clock.from_ms(int(record.created * 1000)),
             message=record.getMessage(),
             trace=trace,
@@ -127,8 +127,11 @@ def _as_lines(line: TroubleLine) -> str:
     return "\n".join((head, *(f"    {terminal.safe(part)}" for part in (line.trace or "").splitlines())))
 
 
-def write_troubles(*, is_json: bool) -> None:
-    """From now on, warnings and errors of Junkai's own modules go to standard error, in the same form as visits."""
+def write_troubles(*, is_json: bool, is_wordy: bool = False) -> None:
+    """From now on, warnings and errors of Junkai's own modules go to standard error, in the same form as visits; with
+    `is_wordy`, also what is no trouble: that a broker started, say."""
+    level = logging.INFO if is_wordy else logging.WARNING
     logger = logging.getLogger("junkai")
-    logger.handlers = [_TroubleHandler(is_json=is_json)]
+    logger.handlers = [_TroubleHandler(level, is_json=is_json)]
+    logger.setLevel(level)
     logger.propagate = False

@@ -1,13 +1,9 @@
-"""`junkai demo`: nothing in; a site of feeds on this machine's loopback, crawled before your eyes, out."""
+"""`junkai demo`: nothing in; a site of feeds on this machine's loopback, and the whole system on it, out."""
 
 from __future__ import annotations
 
 import os
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import sys
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -16,7 +12,7 @@ from junkai.cli import options, output
 
 if TYPE_CHECKING:
     from junkai.backend.protocol import Catalogue
-    from junkai.config import Settings
+    from junkai.launch import Launch
 
 #: A day of feeds in a few minutes: loopback allowed, short delays, intervals of seconds.
 SETTINGS: Final = {
@@ -42,17 +38,19 @@ def demo(
     assignments: options.Assignments = None,
     is_json: Annotated[bool, typer.Option("--json", help="Only the summary, as one JSON object.")] = False,
 ) -> None:
-    """Crawl a made-up site on this machine, without internet: see what Junkai does.
+    """Run the whole system on a made-up site on this machine, without internet: see what Junkai does.
 
     It has a store (demo.db) and settings of its own; junkai.toml and JUNKAI_* do not count here.
     """
-    from junkai import app, clock, intake
+    from junkai import clock, intake
     from junkai.cli import stores
-    from junkai.cli.crawl import watching, write_summary
+    from junkai.cli.system import run_system
     from junkai.demo import start_demo_site
+    from junkai.launch import System
     from junkai.parse.opml import read_opml
 
-    settings = _settings(store, assignments or [])
+    launch = _launch(store, assignments or [])
+    settings = launch.settings()
     with start_demo_site() as site:
         wanted = intake.wanted_by_opml(
             read_opml(site.opml, "the demo site").feeds, owner="", groups=(), interval_s=None
@@ -63,12 +61,7 @@ def demo(
             intake.take(opened.frontier, accepted, clock.utc_now())
         if not is_json and output.is_terminal():
             output.write_line(f"{len(accepted):,} feeds on loopback addresses, kept in {settings.store}.")
-        with watching(settings, is_quiet=is_json, has_end=is_once) as progress, _ending_after(seconds):
-            summary = app.crawl(settings, is_once=is_once, is_all=False, visits_max=None, progress=progress)
-    if is_json:
-        output.write_json(summary)
-    else:
-        write_summary(summary, settings)
+        run_system(System(launch=launch, is_once=is_once, is_quiet=is_json, takes_any_port=True, seconds=seconds))
 
 
 def _forget_others(catalogue: Catalogue, urls: set[str]) -> None:
@@ -80,24 +73,9 @@ def _forget_others(catalogue: Catalogue, urls: set[str]) -> None:
             catalogue.remove(row.source.url)
 
 
-def _settings(store: str | None, assignments: list[str]) -> Settings:
-    """The demo's own, with what its command line says; an empty file and environment stand for the usual ones."""
-    from junkai import config
+def _launch(store: str | None, assignments: list[str]) -> Launch:
+    """The demo's own settings, with what its command line says; an empty file and environment stand for the usual."""
+    from junkai.launch import Launch, program_of
 
-    command_line = {**SETTINGS, **options.command_line(store=store, assignments=assignments)}
-    return config.load(command_line=command_line, config_file=Path(os.devnull), environ={}).settings
-
-
-@contextmanager
-def _ending_after(seconds: float | None) -> Iterator[None]:
-    """The signal that drains a crawl, sent by ourselves."""
-    if seconds is None:
-        yield
-        return
-    timer = threading.Timer(seconds, signal.raise_signal, [signal.SIGTERM])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    words = {**SETTINGS, **options.command_line(store=store, assignments=assignments)}
+    return Launch(program=program_of(sys.argv[0]), command_line=words, config_file=os.devnull, is_alone=True)

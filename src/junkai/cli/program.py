@@ -6,11 +6,12 @@ import errno
 import functools
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import typer
 
 from junkai.cli import (
+    check,
     config,
     crawl,
     demo,
@@ -24,6 +25,8 @@ from junkai.cli import (
     intake,
     output,
     parse,
+    plugin,
+    run,
     sources,
     status,
     version,
@@ -40,7 +43,7 @@ program = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
-_PANELS = {
+_PANELS: Final[dict[str, dict[str, Callable[..., None]]]] = {
     "Sources": {
         "add": intake.add,
         "import": intake.import_opml,
@@ -54,8 +57,10 @@ _PANELS = {
         "remove": sources.remove,
     },
     "Crawling": {
+        "run": run.run,
         "crawl": crawl.crawl,
         "status": status.status,
+        "check": check.check,
         "hosts": hosts.hosts,
         "host": hosts.host,
         "fetch": fetch.fetch,
@@ -68,6 +73,8 @@ _PANELS = {
         "version": version.version,
     },
 }
+#: A monitoring plugin ends with its own exit codes, whatever happens.
+_CLASSES: Final = {"check": plugin.Plugin}
 
 
 def _while_read(command: Callable[..., None]) -> Callable[..., None]:
@@ -92,4 +99,4 @@ def _while_read(command: Callable[..., None]) -> Callable[..., None]:
 
 for _panel, _commands in _PANELS.items():
     for _name, _command in _commands.items():
-        program.command(_name, rich_help_panel=_panel)(_while_read(_command))
+        program.command(_name, cls=_CLASSES.get(_name), rich_help_panel=_panel)(_while_read(_command))

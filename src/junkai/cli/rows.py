@@ -9,6 +9,7 @@ import msgspec
 
 from junkai import visitlog, wording
 from junkai.backend.protocol import FeedRow, HostRow, StoredEntry
+from junkai.fleet import Snapshot
 from junkai.model import Document, Entry, Failed, RateLimited, Redirected, Visit
 from junkai.parse.sanitize import text_of_entry
 
@@ -123,6 +124,11 @@ def host_keys(row: HostRow) -> Keys:
         "is_exempt": row.is_exempt,
         "is_blocked": row.is_blocked,
     }
+
+
+def manager_keys(snapshot: Snapshot) -> Keys:
+    """A running system in `status --json`."""
+    return _whole_struct(snapshot)
 
 
 def _whole_struct(value: msgspec.Struct) -> Keys:
