@@ -9,12 +9,20 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from junkai import visitlog
-from junkai.backend.protocol import FeedRow, HostRow
+from junkai.backend.protocol import Counts, FailingFeed, FeedRow, HeldHost, HostRow
+from junkai.fleet import Backlog, BrokerRow, Phase, Snapshot
 from junkai.model import CrawlState, SourceState
 from junkai.schedule import duration
 from junkai.visitlog import VisitResult
 
 UNKNOWN: Final = "–"
+
+#: A crawl keeps up while nothing that could be asked waits longer than this for a broker.
+BROKER_WAIT_SECONDS_MAX: Final = 60
+#: What is due and has waited no longer than this needs no words.
+DUE_WAIT_SECONDS_MAX: Final = 300
+#: A broker says something every second; one that has not for so long may hang.
+SILENT_SECONDS_MAX: Final = 30
 
 RESULT_WORDS: Final = {
     VisitResult.FAILED: "failed",
@@ -79,13 +87,22 @@ def standing(row: FeedRow, now: datetime) -> Standing:
             return _answering(state, now)
 
 
-def _ended(state: SourceState) -> Standing:
+def failing(feed: FailingFeed) -> Standing:
+    """A failing feed's word and sentence, the same as in `standing`; "Held" where its host asked us to wait."""
+    if feed.state is CrawlState.ERROR:
+        return _ended(feed)
+    last = visitlog.briefs(feed.recent)[-1:]
+    is_held = bool(last) and last[0].result is VisitResult.RATE_LIMITED
+    return _failing(feed)._replace(word="Held") if is_held else _failing(feed)
+
+
+def _ended(state: SourceState | FailingFeed) -> Standing:
     if state.http_status in (410, 451):
         return Standing("Gone", f"The server says that it is gone for good ({state.http_status}). No more visits.")
     return Standing("Given up", f"{_capitalised(state.error or 'It failed')}. No more visits.")
 
 
-def _failing(state: SourceState) -> Standing:
+def _failing(state: SourceState | FailingFeed) -> Standing:
     times = f" {state.attempts} visits in a row." if state.attempts > 1 else ""
     return Standing("Failed", f"{_capitalised(state.error or 'The last visit failed')}.{times}")
 
@@ -164,6 +181,84 @@ def sources(number: int) -> str:
     return "1 source" if number == 1 else f"{count(number)} sources"
 
 
+def holding(host: HeldHost) -> str:
+    """Why a host is not asked, in a phrase."""
+    return "by the operator's word" if host.until is None else host.why
+
+
+# ── the system ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def system_standing(snapshot: Snapshot | None, backlog: Backlog, counts: Counts, now: datetime) -> Standing:
+    """Whether the system keeps up, and whose trouble it is if not. `snapshot` None: its manager does not answer."""
+    if snapshot is None:
+        return Standing("No answer", "The manager does not answer; whether anything is visited is not known.")
+    if (stands_still := fleet_standing(snapshot)) is not None:
+        return stands_still
+    if counts.sources == 0:
+        return Standing("Nothing to visit yet", "`junkai add URL` or `junkai import FILE.opml` gives it something.")
+    waits_s = 0.0 if backlog.oldest_free_at is None else (now - backlog.oldest_free_at).total_seconds()
+    if backlog.free and waits_s > BROKER_WAIT_SECONDS_MAX:
+        return Standing(
+            "Falling behind",
+            f"{sources(backlog.free).capitalize()} could be asked and wait for a free broker, one for {span(waits_s)}.",
+        )
+    return Standing("Keeping up", _on_time(backlog, now))
+
+
+def fleet_standing(snapshot: Snapshot) -> Standing | None:
+    """Why nothing new is visited, as the manager alone can tell; None: it is."""
+    if snapshot.is_draining:
+        return Standing("Stopping", "What is in flight is recorded; nothing new is begun.")
+    if not snapshot.brokers:
+        return Standing("No broker runs", "Nothing is visited until one does.")
+    if not heard_of(snapshot):
+        silent_s = min(row.silent_s for row in snapshot.brokers)
+        return Standing("No broker answers", f"The last word of any was {span(silent_s)} ago.")
+    return None
+
+
+def _on_time(backlog: Backlog, now: datetime) -> str:
+    if not backlog.free + backlog.turn or backlog.oldest_due_at is None:
+        return "Nothing is due."
+    due_s = (now - backlog.oldest_due_at).total_seconds()
+    if due_s <= DUE_WAIT_SECONDS_MAX:
+        return f"Nothing due has waited longer than {span(DUE_WAIT_SECONDS_MAX)}."
+    return f"No broker is waited for; the longest wait, {span(due_s)}, is for a host's turn."
+
+
+def heard_of(snapshot: Snapshot) -> int:
+    """How many brokers are alive, and not silent for longer than SILENT_SECONDS_MAX."""
+    return sum(row.silent_s <= SILENT_SECONDS_MAX for row in snapshot.brokers)
+
+
+def broker_doing(row: BrokerRow) -> str:
+    """What a broker does at the moment, in a phrase."""
+    if row.silent_s > SILENT_SECONDS_MAX:
+        return f"Silent for {span(row.silent_s)}"
+    heartbeat = row.heartbeat
+    match heartbeat.phase:
+        case Phase.STARTING:
+            return "Starting"
+        case Phase.DRAINING:
+            return "Ending, once what it has is recorded"
+        case Phase.SLEEPING:
+            return "Sleeping: nothing is ready"
+        case Phase.PASS:
+            where = "Pass" if heartbeat.shard is None else f"Shard {heartbeat.shard}, pass"
+            return f"{where} of {span(heartbeat.pass_s)}"
+
+
+def feeds(number: int) -> str:
+    """`1 feed`, `3 feeds`."""
+    return "1 feed" if number == 1 else f"{count(number)} feeds"
+
+
+def hosts(number: int) -> str:
+    """`1 host`, `3 hosts`."""
+    return "1 host" if number == 1 else f"{count(number)} hosts"
+
+
 # ── moments, numbers ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -190,6 +285,16 @@ def clock(moment: datetime | None, now: datetime) -> str:
     if moment is None:
         return UNKNOWN
     return f"{moment:%H:%M} UTC" if moment.date() == now.date() else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def stamp(moment: datetime) -> str:
+    """A moment to the second: `Fri 27 Nov 2026, 04:48:20 UTC`."""
+    return f"{moment:%a %d %b %Y, %H:%M:%S} UTC"
+
+
+def rate(number: float) -> str:
+    """A rate or an average: whole from 10 on, else with at most one decimal."""
+    return count(round(number)) if number >= 9.95 else f"{number:.1f}".removesuffix(".0")
 
 
 def count(number: int) -> str:
