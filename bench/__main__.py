@@ -1,7 +1,7 @@
 """A number of feeds in; what a cold, a warm and a mixed pass over them cost, as a table or JSON lines, out.
 
-Every feed has its own host (its own 127/8 address), so that each visit is a new connection. The commands are the
-installed ones, as a user runs them; what is counted is all of their processes.
+Every feed has its own host (its own 127/8 address), so that each visit is a new connection. What runs is the whole
+embedded system, `junkai run` as a user starts it, and what is counted is all of its processes from start to end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from bench import corpus, measure
+from bench import corpus, growth, measure
 from bench.origin import Asked, Origin
 
 _SHARE_NEW: Final = 20  #: in a mixed pass one file in 20 has two new entries …
@@ -36,11 +36,13 @@ def main() -> int:
             bench = _Bench(folder, origin, options.feeds, core=ours)
             bench.subscribe(files)
             rows = [bench.one_pass("cold"), bench.one_pass("warm")]
-            if options.mixed:
-                _change(files)
-                rows.append(bench.one_pass("mixed"))
+            _change(files)
+            rows.append(bench.one_pass("mixed"))
+            grown = bench.grown(options.registered, options.runs) if options.growth else None
     sys.stdout.write("".join(json.dumps(row) + "\n" for row in rows) if options.json else _table(rows))
-    return _verdict(rows, options)
+    if grown is not None:
+        sys.stdout.write(json.dumps(grown._asdict()) + "\n" if options.json else _grown(grown, options.feeds))
+    return _verdict(rows, grown, options)
 
 
 class _Bench:
@@ -64,17 +66,43 @@ class _Bench:
 
     def one_pass(self, kind: str) -> dict[str, Any]:
         """Crawl one round; what it cost, per visit."""
-        run = self._junkai("crawl", "--once", "--json", *([] if kind == "cold" else ["--all"]))
-        summary = json.loads(run.output.splitlines()[-1])
-        return _row(kind, run, summary, self._origin.take_log(), self._feeds)
+        run = self._junkai("run", "--once", "--json", *([] if kind == "cold" else ["--all"]))
+        return _row(kind, run, _summary(run), self._origin.take_log(), self._feeds)
 
-    def _junkai(self, *arguments: str) -> measure.Run:
+    def grown(self, registered: int, runs: int) -> growth.Growth:
+        """The warm pass beside 10,000 registered feeds and beside many, in turns. Each store has one pass first, which
+        brings its pages into memory."""
+        few = max(10_000, self._feeds)
+        names = {feeds: f"{feeds}.db" for feeds in (few, registered)}
+        for feeds, name in names.items():
+            growth.fill(growth.copied(self._folder / "bench.db", name), feeds - self._feeds)
+        pairs = []
+        for _ in range(runs + 1):
+            few_ms, many_ms = (self._again(name) for name in names.values())
+            pairs.append((few_ms, many_ms))
+        return growth.growth(few, registered, pairs[1:])
+
+    def _again(self, store: str) -> float:
+        """CPU milliseconds a visit of one more warm pass over a store, whose other feeds are not due."""
+        growth.make_due(self._folder / store, self._feeds)
+        run = self._junkai("run", "--once", "--json", store=store)
+        visits: int = _summary(run)["visits"]
+        if visits != self._feeds:
+            raise SystemExit(f"bench: {visits} visits over {store}, not {self._feeds}")
+        return run.cpu_s * 1000 / visits
+
+    def _junkai(self, *arguments: str, store: str = "bench.db") -> measure.Run:
         return measure.run(
-            [str(Path(sys.executable).with_name("junkai")), *arguments, "--store", "sqlite:///bench.db"],
+            [str(Path(sys.executable).with_name("junkai")), *arguments, "--store", f"sqlite:///{store}"],
             folder=self._folder,
-            environ={"JUNKAI_ALLOW_NETWORKS": "127.0.0.0/8"},
+            environ={"JUNKAI_ALLOW_NETWORKS": "127.0.0.0/8", "JUNKAI_STATUS_PORT": "0", "JUNKAI_WEB_PORT": "0"},
             core=self._core,
         )
+
+
+def _summary(run: measure.Run) -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads(run.output.splitlines()[-1])
+    return summary
 
 
 def _row(kind: str, run: measure.Run, summary: dict[str, Any], asked: Asked, feeds: int) -> dict[str, Any]:
@@ -94,6 +122,8 @@ def _row(kind: str, run: measure.Run, summary: dict[str, Any], asked: Asked, fee
         "feeds_asked": asked.feeds,
         "not_modified": asked.not_modified,
         "conditional": asked.conditional,
+        "hosts_claimed": summary["hosts_claimed"],
+        "hosts_claimed_idle": summary["hosts_claimed_idle"],
         "entries_new": summary["entries_new"],
         "entries_updated": summary["entries_updated"],
     }
@@ -111,6 +141,8 @@ _COLUMNS: Final = (
     ("304", "not_modified", ","),
     ("visits", "visits", ","),
     ("failed", "failed", ","),
+    ("hosts claimed", "hosts_claimed", ","),
+    ("idle", "hosts_claimed_idle", ","),
     ("new entries", "entries_new", ","),
 )
 
@@ -121,6 +153,13 @@ def _table(rows: list[dict[str, Any]]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) + "\n" for line in lines
+    )
+
+
+def _grown(grown: growth.Growth, feeds: int) -> str:
+    return (
+        f"{feeds:,} due of {grown.few:,} registered: {grown.few_ms:.3f} ms a visit; of {grown.many:,}:"
+        f" {grown.many_ms:.3f} ms ({grown.more_ms:+.3f} ms, {grown.more_ms / grown.few_ms:+.1%})\n"
     )
 
 
@@ -148,7 +187,7 @@ def _change(files: list[Path]) -> None:
                 os.utime(each, (moment, moment))
 
 
-def _verdict(rows: list[dict[str, Any]], options: argparse.Namespace) -> int:
+def _verdict(rows: list[dict[str, Any]], grown: growth.Growth | None, options: argparse.Namespace) -> int:
     """0, or 1 with a line for each thing that does not hold."""
     limits = {"cold": options.cold_max, "warm": options.warm_max, "mixed": options.mixed_max}
     complaints = []
@@ -160,6 +199,14 @@ def _verdict(rows: list[dict[str, Any]], options: argparse.Namespace) -> int:
             complaints.append(f"{row['pass']}: not exactly one request to each feed")
         if row["failed"]:
             complaints.append(f"{row['pass']}: {row['failed']} visits failed")
+        if row["peak_mb"] > options.mb_max:
+            complaints.append(f"{row['pass']}: {row['peak_mb']} MB are over {options.mb_max}")
+        if row["hosts_claimed_idle"] * 100 >= row["hosts_claimed"]:
+            complaints.append(f"{row['pass']}: {row['hosts_claimed_idle']} hosts were claimed with nothing due")
+    if grown is not None and grown.more_ms > max(0.05, 0.1 * grown.few_ms):
+        complaints.append(
+            f"{grown.many:,} registered feeds cost {grown.more_ms:.3f} ms a visit more than {grown.few:,}"
+        )
     for complaint in complaints:
         sys.stderr.write(f"bench: {complaint}\n")
     return 1 if complaints else 0
@@ -168,11 +215,14 @@ def _verdict(rows: list[dict[str, Any]], options: argparse.Namespace) -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
     parser.add_argument("--feeds", type=int, default=5_000, help="each on its own loopback address")
-    parser.add_argument("--mixed", action="store_true", help="a third pass: 80 %% 304, 15 %% same bytes, 5 %% news")
+    parser.add_argument("--growth", action="store_true", help="then the warm pass beside 10,000 and many feeds")
+    parser.add_argument("--registered", type=int, default=1_000_000, help="how many are many")
+    parser.add_argument("--runs", type=int, default=5, help="of each, interleaved; the medians count")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each pass")
-    parser.add_argument("--cold-max", type=float, default=5.0, help="budget, CPU ms a visit")
-    parser.add_argument("--warm-max", type=float, default=0.8, help="budget, CPU ms a visit")
-    parser.add_argument("--mixed-max", type=float, default=None, help="budget, CPU ms a visit")
+    parser.add_argument("--cold-max", type=float, default=4.0, help="budget, CPU ms a visit")
+    parser.add_argument("--warm-max", type=float, default=0.6, help="budget, CPU ms a visit")
+    parser.add_argument("--mixed-max", type=float, default=0.9, help="budget, CPU ms a visit")
+    parser.add_argument("--mb-max", type=int, default=250, help="budget, MB of all processes together (peak PSS)")
     parser.add_argument("--folder", type=Path, default=None, help="where the temporary folder goes")
     return parser.parse_args()
 
