@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
@@ -167,9 +166,8 @@ def _option_form(parameter: Any) -> str:
 
 
 def _choices(parameter: Any) -> str:
-    kind = parameter.type_descriptor.annotation
-    is_enum = isinstance(kind, type) and issubclass(kind, Enum)
-    return "|".join(str(member.value) for member in kind) if is_enum else parameter.name.upper()
+    choices = getattr(parameter.type, "choices", None)
+    return "|".join(map(str, choices)) if choices else parameter.name.upper()
 
 
 def _paragraphs(text: str) -> str:

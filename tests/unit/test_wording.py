@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from junkai import visitlog, wording
-from junkai.backend.protocol import FeedRow, HostRow
+from junkai.backend.protocol import FailingFeed, FeedRow, HostRow
 from junkai.model import CrawlState, Gone, Hold, Move, NotModified, Source, SourceState, Visit
 
 NOW = datetime(2026, 11, 27, 13, 48, tzinfo=UTC)
@@ -239,3 +239,34 @@ def test_a_count_is_exact_while_it_can_be_read(number: int, expected: str) -> No
 )
 def test_bytes_are_told_in_thousands(number: int, expected: str) -> None:
     assert expected == wording.size(number)
+
+
+# ── the system, and rates ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(0, "0"), (0.04, "0"), (0.25, "0.2"), (9.94, "9.9"), (9.96, "10"), (713.4, "713"), (250_000, "250 k")],
+)
+def test_a_rate_has_a_decimal_only_where_it_is_small(number: float, expected: str) -> None:
+    assert expected == wording.rate(number)
+
+
+def test_a_stamp_is_to_the_second_and_says_its_zone() -> None:
+    assert "Fri 27 Nov 2026, 13:48:00 UTC" == wording.stamp(NOW)
+
+
+def test_a_failing_feed_is_told_of_as_the_lists_do() -> None:
+    state = fetched(state=CrawlState.FETCH_ERROR, error="not found: HTTP 404", http_status=404, attempts=3)
+    feed = FailingFeed(
+        source_id=1, url="https://blog.example/feed", title="Blog", state=state.state, error="not found: HTTP 404",
+        http_status=404, attempts=3, last_visit_at=NOW, due_at=NOW + HOUR,
+    )  # fmt: skip
+
+    assert wording.standing(row(state), NOW) == wording.failing(feed)
+
+
+def test_one_of_a_thing_has_no_plural() -> None:
+    assert ("1 feed", "2 feeds", "1 host", "0 hosts") == (
+        wording.feeds(1), wording.feeds(2), wording.hosts(1), wording.hosts(0),
+    )  # fmt: skip
