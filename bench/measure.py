@@ -44,7 +44,7 @@ def run(command: Sequence[str], *, folder: Path, environ: Mapping[str, str], cor
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        peak = _Peak(process.pid)
+        peak = Peak(process.pid)
         output = process.communicate()[0]
         peak.stop()
     after = os.times()
@@ -59,30 +59,35 @@ def run(command: Sequence[str], *, folder: Path, environ: Mapping[str, str], cor
     )
 
 
-class _Peak:
+class Peak:
+    """The peak of the summed PSS of a process tree, sampled until it is stopped."""
+
     def __init__(self, pid: int) -> None:
         self.mb = 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._sample, args=(pid,), daemon=True)
         self._thread.start()
 
-    def stop(self) -> None:
+    def stop(self) -> float:
+        """End; megabytes."""
         self._ended.set()
         self._thread.join()
+        return self.mb
 
     def _sample(self, pid: int) -> None:
         while not self._ended.wait(0.2):
-            self.mb = max(self.mb, sum(map(_pss_mb, _tree(pid))))
+            self.mb = max(self.mb, sum(map(_pss_mb, tree(pid))))
 
 
-def _tree(pid: int) -> Iterator[int]:
+def tree(pid: int) -> Iterator[int]:
+    """A process and all that descend from it."""
     yield pid
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return
     for child in children:
-        yield from _tree(int(child))
+        yield from tree(int(child))
 
 
 def _pss_mb(pid: int) -> float:
