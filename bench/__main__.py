@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -67,6 +68,7 @@ class _Bench:
             for n in range(self._feeds)
         )
         (self._folder / "list.opml").write_text(f'<opml version="2.0"><body>\n{outlines}</body></opml>')
+        (self._folder / "list.txt").write_text("\n".join(re.findall(r'xmlUrl="([^"]+)"', outlines)))
         self._junkai("import", "list.opml")
         self._origin.take_log()
 
@@ -79,7 +81,21 @@ class _Bench:
         before, self._before = self._before, _Before(system.spent(), snapshot.work)
         seconds = time.monotonic() - began_s
         pass_ = _Pass(kind, before, self._before, seconds, peak.stop(), self._origin.take_log())
-        return _row(pass_, self._feeds)
+        row = _row(pass_, self._feeds)
+        row["bound_ms_per_visit"] = round(self._bound_s() * 1000 / self._feeds, 3)
+        row["times_bound"] = round(row["cpu_ms_per_visit"] / row["bound_ms_per_visit"], 2)
+        return row
+
+    def _bound_s(self) -> float:
+        """CPU seconds of the same pass in the least program that could do it, just after ours and on the same core."""
+        run = measure.run(
+            [sys.executable, "-m", "bench.bound", str(self._folder / "list.txt"), str(self._folder / "bound.db")],
+            folder=Path(__file__).parent.parent,
+            environ={},
+            core=self._core,
+        )
+        self._origin.take_log()
+        return run.cpu_s
 
     def grown(self, registered: int, runs: int) -> growth.Growth:
         """The warm pass beside 10,000 registered feeds and beside many, in turns. Each store has one pass first, which
@@ -166,6 +182,8 @@ _COLUMNS: Final = (
     ("CPU ms/visit", "cpu_ms_per_visit", ".3f"),
     ("user", "user_ms", ".3f"),
     ("system", "system_ms", ".3f"),
+    ("bound", "bound_ms_per_visit", ".3f"),
+    ("× bound", "times_bound", ".2f"),
     ("visits/s", "visits_per_s", ","),
     ("peak MB", "peak_mb", ","),
     ("requests/feed", "requests_per_feed", ".4f"),
