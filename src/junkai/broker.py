@@ -255,7 +255,8 @@ class Broker:
     async def _sleep(self, seconds: float) -> None:
         """Until something of ours was released or much capacity came free since the last look, at most `seconds`."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
 
     def _wake(self) -> None:
         self._woken.set()

@@ -148,7 +148,8 @@ class BrokerProcess:
     async def _beat_forever(self) -> None:
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._is_changed.wait(), _BEAT_SECONDS)
+                async with asyncio.timeout(_BEAT_SECONDS):
+                    await self._is_changed.wait()
             self._is_changed.clear()
             self._beat()
             await asyncio.sleep(_BEAT_SECONDS_MIN)

@@ -173,7 +173,8 @@ class Manager:
                     if self._is_over():
                         break
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._news.wait(), self._pause())
+                        async with asyncio.timeout(self._pause()):
+                            await self._news.wait()
             finally:
                 await port.close()
                 await self._end_all()
@@ -360,7 +361,8 @@ class Manager:
         while any(not broker.is_gone for broker in self._brokers()) and monotonic() < until_s:
             self._news.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), 0.2)
+                async with asyncio.timeout(0.2):
+                    await self._news.wait()
         self._bury()
         await asyncio.gather(
             self._web.stop(), *(server.close() for server in (*self._retired, self._server) if server is not None)

@@ -58,7 +58,8 @@ class Pipe(Generic[Incoming]):
     async def flush(self, seconds_max: float) -> None:
         """Wait until the system has taken what was sent, or the other side is gone, or that much time has passed."""
         with contextlib.suppress(OSError, TimeoutError):
-            await asyncio.wait_for(self._writer.drain(), seconds_max)
+            async with asyncio.timeout(seconds_max):
+                await self._writer.drain()
 
     def close(self) -> None:
         """Close the socket; what was not flushed is dropped. Idempotent."""

@@ -89,7 +89,8 @@ class Recorder:
             await self._has_work.wait()
             if not self._is_closing:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._is_full.wait(), RECORD_SECONDS)
+                    async with asyncio.timeout(RECORD_SECONDS):
+                        await self._is_full.wait()
             await self._flush()
             if self._is_closing and not self._records and not self._releases:
                 return

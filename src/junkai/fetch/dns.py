@@ -96,7 +96,8 @@ class Resolver:
             query = self._queries[name] = asyncio.create_task(self._query(name))
             query.add_done_callback(lambda task: self._on_done(name, task))
         try:
-            return await asyncio.wait_for(asyncio.shield(query), deadline_s)
+            async with asyncio.timeout(deadline_s):
+                return await asyncio.shield(query)
         except TimeoutError:
             raise FetchError(name, FailureKind.DNS_TEMPORARY, "no answer from DNS in time") from None
 

@@ -77,6 +77,7 @@ class WatchedBroker:
                         self._backlog.set_result(message)
                 case Farewell():
                     self.farewell = message
+                    self._give(_ENDING_SECONDS_MORE)
         self.closed_s = monotonic()
         self._give(_ENDING_SECONDS_MORE)  # what has closed its pipe has nothing more to do
         on_news()
@@ -113,7 +114,8 @@ class WatchedBroker:
             self._backlog = asyncio.get_running_loop().create_future()
             self._pipe.send(TellBacklog())
         with contextlib.suppress(TimeoutError):
-            return await asyncio.wait_for(asyncio.shield(self._backlog), seconds_max)
+            async with asyncio.timeout(seconds_max):
+                return await asyncio.shield(self._backlog)
         return None
 
     def excuse(self) -> None:

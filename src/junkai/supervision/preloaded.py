@@ -80,7 +80,8 @@ class PreloadServer:
 
     async def _wait_until_ready(self) -> None:
         try:
-            message = await asyncio.wait_for(self._read(), _READY_SECONDS_MAX)
+            async with asyncio.timeout(_READY_SECONDS_MAX):
+                message = await self._read()
         except TimeoutError:
             raise JunkaiError("preload server", f"was not ready within {_READY_SECONDS_MAX:.0f} s") from None
         if not isinstance(message, Ready):
@@ -128,7 +129,8 @@ class PreloadServer:
         self._started = asyncio.get_running_loop().create_future()
         try:
             socket.send_fds(self._end, [encode(order)], [theirs.fileno()])
-            pid = await asyncio.wait_for(self._started, _FORK_SECONDS_MAX)
+            async with asyncio.timeout(_FORK_SECONDS_MAX):
+                pid = await self._started
         except (OSError, TimeoutError) as error:
             ours.close()
             self._process.kill()

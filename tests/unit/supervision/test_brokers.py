@@ -226,3 +226,15 @@ def test_brokers_that_never_came_to_work_are_counted() -> None:
         ended(place)
 
     assert 3 == place.stillborn
+
+
+def test_a_broker_that_said_farewell_and_does_not_end_is_killed_after_a_while() -> None:
+    async def asked() -> list[str | None]:
+        async with scene() as made:
+            await made.say(Farewell(why=ROUND_DONE))
+            at_once = made.broker.why_kill(SETTINGS)
+            assert made.broker.end_by_s is not None
+            made.broker.end_by_s -= 6
+            return [at_once, made.broker.why_kill(SETTINGS)]
+
+    assert [None, "it was to end, and did not"] == asyncio.run(asked())
