@@ -135,7 +135,7 @@ def _link_of(raw: RawEntry) -> str | None:
     return _first_url(raw.links)
 
 
-def _people(people: list[Person]) -> tuple[Person, ...]:
+def _people(people: Iterable[Person]) -> tuple[Person, ...]:
     """The people, whose URI is of the web or of mail, or none: somebody will make a link of it."""
     kept = []
     for person in people:
@@ -180,7 +180,7 @@ def _first_url(references: Iterable[Reference]) -> str | None:
     return None
 
 
-def _enclosures(raw: list[RawEnclosure]) -> tuple[Enclosure, ...]:
+def _enclosures(raw: Iterable[RawEnclosure]) -> tuple[Enclosure, ...]:
     """Each URL once: media:content often says again what the enclosure said."""
     found: dict[str, Enclosure] = {}
     for enclosure in raw:
@@ -245,7 +245,7 @@ def _update_period(feed: RawFeed) -> int | None:
     return int(min(period_s / frequency, _SECONDS_MAX)) or None  # the quotient may be infinite
 
 
-def _hours(texts: list[str]) -> tuple[int, ...]:
+def _hours(texts: Iterable[str]) -> tuple[int, ...]:
     """0 to 23; RSS 0.91 counted to 24, which is midnight."""
     numbers = (_number(text.strip()) for text in texts)
     return tuple(sorted({int(number) % 24 for number in numbers if number is not None and number <= 24}))

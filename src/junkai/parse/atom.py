@@ -83,9 +83,9 @@ def read_entry(entry: Element, tree: Tree, feed_authors: list[Person]) -> RawEnt
         categories=_categories(fields),
         enclosures=_enclosures(links, fields, places, tree)
         if "enclosure" in links or fields.has_any(_ENCLOSURES)
-        else [],
-        images=list(media.images(fields, places, tree)) if fields.has_any(_IMAGES) else [],
-        comments=_references(links["replies"], tree) if "replies" in links else [],
+        else (),
+        images=list(media.images(fields, places, tree)) if fields.has_any(_IMAGES) else (),
+        comments=_references(links["replies"], tree) if "replies" in links else (),
         language=tree.language(entry) or _content_language(fields, tree) or fields.text("dc:language") or None,
     )
 

@@ -19,11 +19,12 @@ YEAR_MIN: Final = 1900
 YEAR_MAX: Final = 9_998
 
 _RFC_822: Final = re.compile(
-    r"\s*(?:[A-Za-z]{3}, ?)?([0-9]{1,2}) ([A-Z][a-z]{2}) ([0-9]{4}) ([0-9]{2}):([0-9]{2}):([0-9]{2})"
+    r"\s*(?:[A-Za-z]{3}, ?)?([0-9]{1,2}) ([A-Z][a-z]{2}) ([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})"
     r" (?:([+-])([0-9]{2}):?([0-9]{2})|GMT|UTC?|Z)\s*"
 )
 _ENGLISH: Final = {
-    name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)
+    name: f"{number:02}"
+    for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)
 }
 _RFC_3339: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
@@ -60,9 +61,9 @@ def parse_date(text: str) -> datetime | None:
     match = _RFC_822.fullmatch(text)
     try:
         if match is not None and (month := _ENGLISH.get(match[2])):
-            day, _, year, hour, minute, second, sign, zone_hours, zone_minutes = match.groups()
-            offset = (int(zone_hours) * 60 + int(zone_minutes)) * (-1 if sign == "-" else 1) if sign else 0
-            return _moment((int(year), month, int(day)), (int(hour), int(minute), int(second)), _fixed(offset))
+            day, _, year, time, sign, hours, minutes = match.groups()
+            zone = f"{sign}{hours}:{minutes}" if sign else "+00:00"
+            return _in_utc(datetime.fromisoformat(f"{year}-{month}-{day:0>2}T{time}{zone}"))
         if _RFC_3339.fullmatch(text):
             return _in_utc(datetime.fromisoformat(text))
     except (ValueError, OverflowError):

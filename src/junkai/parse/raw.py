@@ -5,7 +5,7 @@ Only text that is the same on every poll of an unchanged entry goes into its has
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -47,17 +47,17 @@ class RawEntry(msgspec.Struct, kw_only=True):
     """An entry as written. Lists are in order of preference, or in document order."""
 
     id: str = ""
-    links: list[Reference] = []
+    links: Sequence[Reference] = ()
     title: Markup | None = None
     summary: Markup | None = None
     content: Markup | None = None
     published: str = ""
     updated: str = ""
-    authors: list[Person] = []
-    categories: list[Category] = []
-    enclosures: list[RawEnclosure] = []
-    images: list[Reference] = []
-    comments: list[Reference] = []
+    authors: Sequence[Person] = ()
+    categories: Sequence[Category] = ()
+    enclosures: Sequence[RawEnclosure] = ()
+    images: Sequence[Reference] = ()
+    comments: Sequence[Reference] = ()
     language: str | None = None
 
 
@@ -70,15 +70,15 @@ class RawFeed(msgspec.Struct, kw_only=True):
     entry_count: int
     title: Markup | None = None
     description: Markup | None = None
-    links: list[Reference] = []
-    self_links: list[Reference] = []
-    hubs: list[Reference] = []
-    icons: list[Reference] = []
-    authors: list[Person] = []
+    links: Sequence[Reference] = ()
+    self_links: Sequence[Reference] = ()
+    hubs: Sequence[Reference] = ()
+    icons: Sequence[Reference] = ()
+    authors: Sequence[Person] = ()
     updated: str = ""
     language: str | None = None
     ttl: str = ""
-    skip_hours: list[str] = []
-    skip_days: list[str] = []
+    skip_hours: Sequence[str] = ()
+    skip_days: Sequence[str] = ()
     update_period: str = ""
     update_frequency: str = ""

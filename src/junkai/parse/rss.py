@@ -104,10 +104,10 @@ def read_item(item: Element, tree: Tree) -> RawEntry:
         published=fields.text(*_PUBLISHED),
         updated=fields.text(*_UPDATED),
         authors=_authors(fields, tree, "author"),
-        categories=_categories(fields, tree) if fields.has_any(_CATEGORIES) else [],
-        enclosures=_enclosures(fields, places, tree) if fields.has_any(_MEDIA) else [],
-        images=list(media.images(fields, places, tree)) if fields.has_any(_IMAGES) else [],
-        comments=_comments(fields, tree) if fields.has_any(_COMMENTS) else [],
+        categories=_categories(fields, tree) if fields.has_any(_CATEGORIES) else (),
+        enclosures=_enclosures(fields, places, tree) if fields.has_any(_MEDIA) else (),
+        images=list(media.images(fields, places, tree)) if fields.has_any(_IMAGES) else (),
+        comments=_comments(fields, tree) if fields.has_any(_COMMENTS) else (),
         language=fields.text("dc:language", "language") or tree.language(item),
     )
 
