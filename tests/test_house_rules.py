@@ -271,3 +271,15 @@ def test_every_runtime_library_has_its_reason() -> None:
     explained = set(re.findall(r"^\| ([\w-]+) \|", reasons, re.MULTILINE)) - {"library"}
 
     assert requirement_names(project["project"]["dependencies"]) == explained
+
+
+def test_a_protocol_of_the_store_has_at_most_ten_methods() -> None:
+    tree = ast.parse((REPO / "src/junkai/backend/protocol.py").read_text(encoding="utf-8"))
+    protocols = {
+        node.name: sum(isinstance(part, ast.FunctionDef) for part in node.body)
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and any(getattr(base, "id", "") == "Protocol" for base in node.bases)
+    }
+
+    assert {"Frontier", "Catalogue", "Entries", "Statistics", "Store"} == set(protocols)
+    assert {} == {name: number for name, number in protocols.items() if number > 10}

@@ -124,7 +124,7 @@ async def _crawl(
         if is_all:
             await bridge.call(lambda store: store.catalogue.refresh(None, utc_now()))
         round_at = utc_now()
-        progress.on_round((await bridge.call(lambda store: store.frontier.counts(round_at))).due)
+        progress.on_round((await bridge.call(lambda store: store.statistics.counts(round_at))).due)
         with _draining_signals(broker, progress):
             await broker.run(Bounds(round_at=round_at if is_once else None, visits_max=visits_max))
         return broker.held, await bridge.call(lambda store: store.frontier.next_ready_at())

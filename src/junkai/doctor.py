@@ -67,7 +67,7 @@ def check_store(settings: Settings, now: datetime) -> Check:
         return Check(name="store", level="ok", finding=f"{settings.store}: not made yet; the first `junkai add` does")
     try:
         with closing(open_store(settings.store, is_read_only=True)) as store:
-            counts = store.frontier.counts(now)
+            counts = store.statistics.counts(now)
     except JunkaiError as error:
         return Check(
             name="store", level="failed", finding=str(error), remedy="Mend that, or name another store with --store."

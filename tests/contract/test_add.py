@@ -19,7 +19,7 @@ def test_a_url_given_twice_in_one_batch_is_one_source(store: Store) -> None:
     is_new = add(store, "https://a.test/feed", "https://A.test:443/feed#top", "https://a.test/feed")
 
     assert [True, False, False] == is_new
-    assert 1 == store.frontier.counts(T0).sources
+    assert 1 == store.statistics.counts(T0).sources
 
 
 def test_a_known_url_is_never_reset_and_gains_the_subscription(store: Store) -> None:
@@ -75,8 +75,8 @@ def test_one_bad_source_and_none_is_added(store: Store) -> None:
     with pytest.raises(StoreError, match="cannot hold"):
         store.frontier.add([NewSource(url="https://a.test/"), NewSource(url="https://b.test/", title="\ud800")], T0)
 
-    assert 0 == store.frontier.counts(T0).sources
-    assert 0 == store.frontier.counts(T0).hosts
+    assert 0 == store.statistics.counts(T0).sources
+    assert 0 == store.statistics.counts(T0).hosts
 
 
 def test_adding_to_a_sleeping_host_wakes_it(store: Store) -> None:
@@ -133,4 +133,4 @@ def test_ten_thousand_known_urls_add_nothing(store: Store) -> None:
 
     assert [True] * 5_000 == first
     assert [False] * 10_000 == again
-    assert 5_000 == store.frontier.counts(T0).sources
+    assert 5_000 == store.statistics.counts(T0).sources

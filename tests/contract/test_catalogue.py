@@ -193,7 +193,7 @@ def test_a_removed_source_is_forgotten_with_all_that_hangs_on_it(store: Store) -
     assert [B] == listed(store)
     assert [B] == listed(store, group="news")
     assert [("ann", 1)] == store.catalogue.owners()
-    assert 2 == store.frontier.counts(T0).entries
+    assert 2 == store.statistics.counts(T0).entries
 
 
 def test_a_removed_source_added_again_starts_anew_behind_the_floor(store: Store) -> None:

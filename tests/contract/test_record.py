@@ -198,7 +198,7 @@ def test_the_same_id_in_two_sources_is_two_entries(store: Store) -> None:
     recorded = visit_all(store, claim(store), entries=[entry("one")])
 
     assert [1, 1] == [each.entries_new for each in recorded]
-    assert 2 == store.frontier.counts(T0).entries
+    assert 2 == store.statistics.counts(T0).entries
 
 
 def test_recording_again_after_a_lost_answer_duplicates_nothing(store: Store) -> None:

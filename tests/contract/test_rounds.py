@@ -58,7 +58,7 @@ def test_the_store_in_numbers(store: Store) -> None:
     store.frontier.release([by_host[name].ref for name in ("c.test", "e.test")], T0)
     store.catalogue.pause("https://a.test/", T0)
 
-    assert store.frontier.counts(after(1)) == Counts(
+    assert store.statistics.counts(after(1)) == Counts(
         sources=6,
         hosts=5,
         entries=2,
@@ -76,7 +76,7 @@ def test_the_slots_of_a_host_are_one_host(store: Store) -> None:
     store.catalogue.set_host("a.test", T0, slots=3)
     claim(store)
 
-    counts = store.frontier.counts(T0)
+    counts = store.statistics.counts(T0)
 
     assert (1, 1) == (counts.hosts, counts.in_turn)
 

@@ -59,7 +59,7 @@ def with_outcome(record: Record, outcome: Outcome, *, seconds: float = 0.0, byte
 
 def visit(store: Store, outcome: Outcome, *, now: datetime = T0, **facts: float) -> None:
     """One visit, to a source of its own."""
-    host = f"h{store.frontier.counts(now).hosts}.test"
+    host = f"h{store.statistics.counts(now).hosts}.test"
     add(store, f"https://{host}/", now=now)
     turn = next(each for each in claim(store, now) if each.host == host)
     store.frontier.record([with_outcome(record_of(turn, now=now), outcome, **facts)], now)  # type: ignore[arg-type]  # seconds or bytes
@@ -111,7 +111,7 @@ def test_entries_are_counted_as_new_once_and_then_as_updated(store: Store) -> No
 
     assert (2, 1) == (total(store, "entries_new"), total(store, "entries_updated"))
     assert 2 == total(store, "visits", outcome="new")
-    assert 2 == store.frontier.counts(T0).entries
+    assert 2 == store.statistics.counts(T0).entries
 
 
 def test_durations_are_counted_in_every_bucket_that_is_wide_enough(store: Store) -> None:
@@ -160,7 +160,7 @@ def test_what_could_not_be_stored_counts_only_as_what_is_recorded_instead(store:
     assert (1, 1) == (total(store, "visits", outcome="new"), total(store, "visits", outcome="failed"))
     assert (2, 1) == (total(store, "visits"), total(store, "entries_new"))
     assert 2 == total(store, "holds")
-    assert 1 == store.frontier.counts(T0).entries
+    assert 1 == store.statistics.counts(T0).entries
 
 
 def test_a_visit_to_a_source_that_was_removed_meanwhile_is_not_counted(store: Store) -> None:
@@ -171,7 +171,7 @@ def test_a_visit_to_a_source_that_was_removed_meanwhile_is_not_counted(store: St
     visit_all(store, [turn], entries=[entry("one")])
 
     assert (0, 0) == (total(store, "visits"), total(store, "entries_new"))
-    assert 0 == store.frontier.counts(T0).entries
+    assert 0 == store.statistics.counts(T0).entries
 
 
 def test_claims_are_counted_and_those_for_nothing_apart(store: Store) -> None:
@@ -208,7 +208,7 @@ def test_the_numbers_agree_with_the_store_after_kills_in_mid_record(
         assert 0 < visits
         assert (visits, entries) == (total(reopened, "visits"), total(reopened, "entries_new"))
         assert (visits, entries) == (sum(each.visits for each in minutes), sum(each.entries_new for each in minutes))
-        assert entries == reopened.frontier.counts(T0).entries
+        assert entries == reopened.statistics.counts(T0).entries
 
 
 # ── kept counts ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -263,7 +263,7 @@ class Keeping(RuleBasedStateMachine):
 
     @invariant()
     def what_is_kept_is_what_is_there(self) -> None:
-        counts = self.stores[0].frontier.counts(self.now)
+        counts = self.stores[0].statistics.counts(self.now)
         catalogue = self.stores[1].catalogue
         assert len(list(catalogue.feeds(FeedFilter()))) == counts.sources
         assert len(list(catalogue.hosts(self.now))) == counts.hosts
@@ -453,7 +453,7 @@ def test_held_hosts_are_listed_most_sources_first(store: Store) -> None:
         HeldHost(host="small.test", why="rate limited", until=after(60), sources=1),
     ] == store.statistics.held(after(10), 10)
     assert ["big.test"] == [host.host for host in store.statistics.held(after(10), 1)]
-    assert 2 == store.frontier.counts(after(10)).held
+    assert 2 == store.statistics.counts(after(10)).held
 
 
 def test_a_reader_sees_the_same_numbers(store: Store, opened: Callable[..., Store]) -> None:

@@ -135,7 +135,7 @@ def states(settings: Settings) -> dict[str, CrawlState]:
 
 def hosts_in_turn(settings: Settings) -> int:
     with closing(app.open_store(settings)) as store:
-        return store.frontier.counts(utc_now()).in_turn
+        return store.statistics.counts(utc_now()).in_turn
 
 
 def test_a_broker_says_what_it_does_until_it_is_told_to_end(settings: Settings, site: ScriptedSite) -> None:

@@ -213,7 +213,7 @@ def test_what_is_broken_off_is_given_back_with_the_delay_kept(settings: Settings
     watch = work(settings, [url], bounds=Bounds(), meanwhile=break_off)
     with closing(app.open_store(settings)) as store:
         ready_at = store.frontier.next_ready_at()
-        counts = store.frontier.counts(utc_now())
+        counts = store.statistics.counts(utc_now())
 
     assert [] == watch.visited
     assert 0 == counts.in_turn

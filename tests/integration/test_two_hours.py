@@ -173,7 +173,7 @@ def test_two_hours_of_24_rhythms_follow_the_schedule_and_page_metrics_and_store_
         asked = len(site.asked)
         overlaps = site.overlaps()
         stored = Counter(each.feed_url for each in store.entries.recent(EntryFilter()))
-        counts = store.frontier.counts(clock.at)
+        counts = store.statistics.counts(clock.at)
         statistics = store.statistics
         minutes = statistics.minutes(START, clock.at + STEP)
         # A minute later, so that the last one is whole and in the page's bins.

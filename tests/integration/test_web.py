@@ -110,7 +110,7 @@ def numbers(html: str) -> dict[str, str]:
 def test_page_metrics_and_store_tell_the_same_numbers(page: Page, filled: str) -> None:
     html = page.ask("/").text
     with contextlib.closing(open_store(filled, is_read_only=True)) as store:
-        counts = store.frontier.counts(utc_now())
+        counts = store.statistics.counts(utc_now())
         totals = {total.name: total.value for total in store.statistics.totals()}
 
     shown = numbers(html)

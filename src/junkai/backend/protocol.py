@@ -137,9 +137,6 @@ class Frontier(Protocol):
     def next_ready_at(self) -> datetime | None:
         """When the first host becomes ready; None where nothing ever does."""
 
-    def counts(self, now: datetime) -> Counts:
-        """The store in numbers."""
-
 
 class FeedRow(Struct, frozen=True, kw_only=True):
     """A source as lists and the feed page show it."""
@@ -335,6 +332,9 @@ class Statistics(Protocol):
 
         With `bin_minutes`, so many are added up as one and told by their start, a multiple of that many since 1970.
         """
+
+    def counts(self, now: datetime) -> Counts:
+        """The store in numbers: all of it, exactly. What is due costs as much as there is of it; see `backlog`."""
 
     def backlog(self, now: datetime) -> Backlog:
         """What is due now, by what it waits for; looks at no more than 100,000 due sources."""

@@ -22,7 +22,7 @@ def status(effective: Effective, *, is_json: options.AsJson = False) -> None:
     settings = effective.settings
     now = clock.utc_now()
     with stores.opened_to_read(settings) as store:
-        counts = store.frontier.counts(now)
+        counts = store.statistics.counts(now)
         backlog = store.statistics.backlog(now)
     answer = background.ask_manager(settings)
     if is_json:

@@ -63,7 +63,7 @@ def read_numbers(store: Store, now: datetime) -> Numbers:
     return Numbers(
         at=now,
         totals=tuple(store.statistics.totals()),
-        counts=store.frontier.counts(now),
+        counts=store.statistics.counts(now),
         backlog=store.statistics.backlog(now),
         freshness=store.statistics.freshness(now),
     )
@@ -91,7 +91,7 @@ class FactsReader:
         newest = list(store.entries.recent(EntryFilter(limit=NEWEST_MAX)))
         return Facts(
             at=now,
-            counts=store.frontier.counts(now),
+            counts=store.statistics.counts(now),
             backlog=statistics.backlog(now),
             freshness=statistics.freshness(now),
             hour=read_series(HOUR)(store, now),

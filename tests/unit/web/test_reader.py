@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def sources(store: Store, now: datetime) -> int:
-    return store.frontier.counts(now).sources
+    return store.statistics.counts(now).sources
 
 
 def with_reader(path: Path, work: Callable[[StoreReader], Awaitable[T]]) -> T:

@@ -9,14 +9,14 @@ from typing import Any, Final
 import msgspec
 
 from junkai import url as urls
-from junkai.backend.protocol import Counts, NewSource, OperatorsWord, Recorded, Remaining
+from junkai.backend.protocol import NewSource, OperatorsWord, Recorded, Remaining
 from junkai.backend.sqlite import hosts, names, tally
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.queries import load
 from junkai.backend.sqlite.record import record
 from junkai.backend.sqlite.rows import DUE_AT, SOURCE_COLUMNS, moment, source_of, to_ms_up
 from junkai.clock import NEVER_MS, from_ms, to_ms
-from junkai.model import Claim, CrawlState, Record, TurnRef
+from junkai.model import Claim, Record, TurnRef
 
 SQL: Final = load("frontier")
 SQL["due"] = SQL["due"].replace("{source}", SOURCE_COLUMNS)
@@ -196,31 +196,6 @@ class SqliteFrontier:
         """See the protocol."""
         row = self._connection.row(SQL["next_ready_at"])
         return None if row is None or row[0] is None or row[0] >= NEVER_MS else from_ms(row[0])
-
-    def counts(self, now: datetime) -> Counts:
-        """See the protocol."""
-        with self._connection.snapshot():
-            kept: dict[str, int] = dict(self._connection.rows(SQL["kept"]))
-            sources = kept["sources"]
-            due, oldest_due_at = self._count("count_due", now)
-            by_state = {state.value: 0 for state in CrawlState} | dict(self._connection.rows(SQL["count_states"]))
-            by_state[CrawlState.FETCHED.value] = sources - sum(by_state.values())
-            return Counts(
-                sources=sources,
-                hosts=kept["hosts"],
-                entries=kept["entries"],
-                due=due,
-                held=self._count("count_held", now)[0],
-                in_turn=self._count("count_in_turn", now)[0],
-                by_state=by_state,
-                paused=self._count("count_paused")[0],
-                oldest_due_at=moment(oldest_due_at),
-            )
-
-    def _count(self, query: str, now: datetime | None = None) -> Row:
-        row = self._connection.row(SQL[query], {} if now is None else {"now": to_ms(now)})
-        assert row is not None
-        return row
 
 
 def _ref(ref: TurnRef) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from junkai.backend.protocol import FailingFeed, Freshness, HeldHost, MinuteCount, Total
+from junkai.backend.protocol import Counts, FailingFeed, Freshness, HeldHost, MinuteCount, Total
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.queries import load
 from junkai.backend.sqlite.rows import moment, title_and_recent
@@ -87,6 +87,31 @@ class SqliteStatistics:
         """See the protocol."""
         values = {"now": to_ms(now), "until": to_ms(until), "sources_max": SOURCES_MAX}
         return [(from_ms(minute * _MINUTE_MS), due) for minute, due in self._connection.rows(SQL["planned"], values)]
+
+    def counts(self, now: datetime) -> Counts:
+        """See the protocol."""
+        with self._connection.snapshot():
+            kept: dict[str, int] = dict(self._connection.rows(SQL["kept"]))
+            sources = kept["sources"]
+            due, oldest_due_at = self._count("count_due", now)
+            by_state = {state.value: 0 for state in CrawlState} | dict(self._connection.rows(SQL["count_states"]))
+            by_state[CrawlState.FETCHED.value] = sources - sum(by_state.values())
+            return Counts(
+                sources=sources,
+                hosts=kept["hosts"],
+                entries=kept["entries"],
+                due=due,
+                held=self._count("count_held", now)[0],
+                in_turn=self._count("count_in_turn", now)[0],
+                by_state=by_state,
+                paused=self._count("count_paused")[0],
+                oldest_due_at=moment(oldest_due_at),
+            )
+
+    def _count(self, query: str, now: datetime | None = None) -> Row:
+        row = self._connection.row(SQL[query], {} if now is None else {"now": to_ms(now)})
+        assert row is not None
+        return row
 
     # ── how well it goes ─────────────────────────────────────────────────────────────────────────────────────────
 

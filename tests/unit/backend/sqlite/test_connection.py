@@ -44,7 +44,7 @@ def made(path: Path) -> Path:
 
 def test_a_store_is_made_whole_and_opened_again(made: Path) -> None:
     with closing(opened(made)) as store:
-        assert 1 == store.frontier.counts(NOW).sources
+        assert 1 == store.statistics.counts(NOW).sources
     with closing(sqlite3.connect(made)) as bare:
         assert (schema.VERSION,) == bare.execute("PRAGMA user_version").fetchone()
         assert ("wal",) == bare.execute("PRAGMA journal_mode").fetchone()
@@ -57,7 +57,7 @@ def test_closing_twice_is_fine(path: Path) -> None:
     store.close()
 
     with pytest.raises(StoreError, match="closed"):
-        store.frontier.counts(NOW)
+        store.statistics.counts(NOW)
 
 
 def test_a_schema_that_fails_halfway_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_a_schema_that_fails_halfway_leaves_nothing(path: Path, monkeypatch: pyt
         assert "NONSENSE" in str(refused(path))
 
     with closing(opened(path)) as store:
-        assert 0 == store.frontier.counts(NOW).sources
+        assert 0 == store.statistics.counts(NOW).sources
 
 
 def test_a_file_of_garbage_is_no_store_and_is_left_alone(path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_store_opened_to_read_refuses_every_write(made: Path, write: Callable[
             write(store)
 
         assert ["https://a.test/"] == [row.source.url for row in store.catalogue.feeds(FeedFilter())]
-        assert 1 == store.frontier.counts(NOW).due
+        assert 1 == store.statistics.counts(NOW).due
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -177,7 +177,7 @@ def test_a_full_disk_says_so_and_nothing_is_half_written(made: Path) -> None:
         with pytest.raises(StoreFullError, match="disk is full"):
             store.frontier.add([NewSource(url=f"https://h{number}.test/") for number in range(5_000)], NOW)
 
-        counts = store.frontier.counts(NOW)
+        counts = store.statistics.counts(NOW)
         assert (1, 1) == (counts.sources, counts.hosts)
         assert [("ok",)] == bare.execute("PRAGMA integrity_check").fetchall()
         bare.execute("PRAGMA max_page_count = 1000000")

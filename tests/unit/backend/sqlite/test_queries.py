@@ -25,7 +25,7 @@ TOPICS = {
 }
 #: Lists and numbers for people walk over what they show.
 WALKS = {
-    ("frontier", "count_states"), ("frontier", "count_paused"), ("frontier", "count_held"),
+    ("statistics", "count_states"), ("statistics", "count_paused"), ("statistics", "count_held"),
     ("statistics", "failing"), ("statistics", "held"), ("catalogue", "wake_all"), ("catalogue", "owners"),
 }  # fmt: skip
 
@@ -143,4 +143,4 @@ def test_the_few_failing_feeds_shown_cost_no_more_where_many_fail(store: SqliteS
 def test_a_store_is_counted_without_a_walk(store: SqliteStore) -> None:
     one_host_with(store, 20_000, 1)
 
-    assert steps_of(store, lambda: store.frontier.counts(NOW)) <= 5
+    assert steps_of(store, lambda: store.statistics.counts(NOW)) <= 5

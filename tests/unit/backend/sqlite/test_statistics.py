@@ -86,9 +86,9 @@ def test_an_older_store_is_brought_up_to_date_with_what_is_in_it(path: Path, mon
         bare.commit()
 
     with closing(opened(path)) as store:
-        counts = store.frontier.counts(NOW)
+        counts = store.statistics.counts(NOW)
         assert 3 == store.catalogue.remove("https://a.test/")
-        after_removal = store.frontier.counts(NOW)
+        after_removal = store.statistics.counts(NOW)
 
     assert (1, 2, 3) == (counts.sources, counts.hosts, counts.entries)
     assert (0, 2, 0) == (after_removal.sources, after_removal.hosts, after_removal.entries)

@@ -94,23 +94,3 @@ SELECT is_held, count(*), min(ready_at) FROM (
 
 -- next_ready_at: when the first host is ready.
 SELECT min(ready_at) FROM host;
-
--- kept: how many sources, entries and hosts there are.
-SELECT name, value FROM kept;
-
--- count_states: all but the usual state, which is what is left.
-SELECT state, count(*) FROM source WHERE state <> 'fetched' GROUP BY state;
-
--- count_paused: sources that the operator has stopped.
-SELECT count(*) FROM source WHERE is_paused;
-
--- count_due: sources that could be asked at this moment, and since when the oldest waits.
-SELECT count(*), min(source.due_at) FROM source JOIN host USING (host_id)
-WHERE source.due_at <= :now AND host.ready_at <= :now;
-
--- count_held: hosts under a hold or blocked; either is on all slots, so that the first speaks for them.
-SELECT (SELECT count(*) FROM host WHERE is_blocked AND slot = 0)
-  + (SELECT count(*) FROM host WHERE hold_until > :now AND NOT is_blocked AND slot = 0);
-
--- count_in_turn: hosts with a turn at any slot.
-SELECT count(DISTINCT key) FROM host WHERE lease_until > :now;
