@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from junkai.backend.protocol import Counts, Freshness, StoredEntry
+from junkai.document import Entry, IdSource
 from junkai.fleet import Backlog, BrokerRow, Heartbeat, Phase, Snapshot
-from junkai.model import Entry, IdSource
 from junkai.web.facts import Facts, NewEntry
 from junkai.web.series import DAY, HOUR, series
 

@@ -29,10 +29,12 @@ from junkai.clock import cpu_seconds, monotonic, utc_now
 from junkai.config import Settings
 from junkai.crawler import TurnPacing, TurnTime, visit_of
 from junkai.dispatch.local import LocalDispatcher
+from junkai.document import Document
 from junkai.fetch import Exchange, Fetcher
 from junkai.fetch.guard import Guard
 from junkai.fleet import ManagerMessage, Order, Summary
-from junkai.model import Claim, Decision, Document, Fetched, Source, Struct, TurnSource, Visit
+from junkai.immutable import Struct
+from junkai.model import Claim, Decision, Fetched, Source, TurnSource, Visit
 from junkai.pipe import Pipe
 from junkai.politeness import DomainBudget
 from junkai.shards import ShardWalk

@@ -14,7 +14,8 @@ from junkai.clock import Clock, monotonic
 from junkai.config import Settings
 from junkai.dispatch import Dispatcher
 from junkai.fleet import Phase
-from junkai.model import Claim, Decision, Record, Source, Struct, Visit
+from junkai.immutable import Struct
+from junkai.model import Claim, Decision, Record, Source, Visit
 from junkai.politeness import DomainBudget
 from junkai.recorder import Recorder
 from junkai.shards import ShardWalk

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 #: The longest line that either side reads, bytes; a longer one ends the connection.
 LINE_BYTES_MAX: Final = 1 << 20

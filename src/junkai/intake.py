@@ -11,7 +11,7 @@ from junkai.backend.protocol import Frontier, NewSource
 from junkai.config import Settings
 from junkai.errors import UrlError, UsageError
 from junkai.fetch.guard import Guard
-from junkai.model import Struct
+from junkai.immutable import Struct
 from junkai.parse.opml import OpmlFeed
 from junkai.schedule import EXPLICIT_INTERVAL_MIN_S, duration
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from junkai import config
 from junkai.config import Settings
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 #: The words by which the program plays its inner parts; `__main__` knows them, the help does not.
 MANAGER: Final = "_manager"

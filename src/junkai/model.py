@@ -8,13 +8,9 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-import msgspec
-
+from junkai.document import Document
 from junkai.errors import FailureKind
-
-
-class Struct(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What every type here is: frozen, and without its defaults when written as JSON."""
+from junkai.immutable import Struct
 
 
 class SourceKind(StrEnum):
@@ -33,99 +29,6 @@ class CrawlState(StrEnum):
     REDIRECTION = "redirection"  #: on its way: asked at another host next
     FETCH_ERROR = "fetch_error"  #: the last visit failed; it will be tried again
     ERROR = "error"  #: given up (410, 451): never again, unless the operator resumes it
-
-
-# ── documents: what a parser understood ──────────────────────────────────────────────────────────────────────────
-
-
-class Person(Struct, frozen=True, kw_only=True):
-    """An author or contributor (RFC 4287 §3.2); what the document does not say is empty."""
-
-    name: str = ""
-    email: str = ""
-    uri: str = ""
-
-
-class Category(Struct, frozen=True, kw_only=True):
-    """A category (RFC 4287 §4.2.2); an RSS category's domain is its scheme."""
-
-    term: str
-    scheme: str = ""
-    label: str = ""
-
-
-class Enclosure(Struct, frozen=True, kw_only=True):
-    """Attached media: RSS enclosure, Atom link rel=enclosure, media:content, JSON Feed attachment."""
-
-    url: str
-    type: str = ""
-    length: int | None = None  #: bytes, as the document claims
-    title: str = ""
-    duration_s: float | None = None
-
-
-class IdSource(StrEnum):
-    """What an entry's id was made of."""
-
-    ID = "id"  #: guid, atom:id, JSON Feed id, rdf:about
-    LINK = "link"  #: its canonical link
-    FINGERPRINT = "fingerprint"  #: a hash of title, date and content
-    COMPOSITE = "composite"  #: an id that repeats inside its document, made distinct with its link or fingerprint
-
-
-class Entry(Struct, frozen=True, kw_only=True):
-    """One Atom entry, RSS item or JSON Feed item. HTML fields are sanitised, and their URLs absolute."""
-
-    id: str
-    id_source: IdSource
-    url: str | None = None
-    title: str = ""  #: plain text
-    authors: tuple[Person, ...] = ()
-    published_at: datetime | None = None
-    updated_at: datetime | None = None
-    summary_html: str = ""
-    content_html: str = ""
-    categories: tuple[Category, ...] = ()
-    enclosures: tuple[Enclosure, ...] = ()
-    image_url: str | None = None
-    comments_url: str | None = None
-    language: str | None = None
-    id_hash: bytes = b""  #: 16 bytes, the entry's key within its source
-    content_hash: bytes = b""  #: 8 bytes over the raw content; decides "changed?"
-
-
-class Problem(Struct, frozen=True, kw_only=True):
-    """Something a document gets wrong and a parser got over."""
-
-    code: str  #: stable, lower_snake: "undeclared_prefix"
-    message: str  #: one plain sentence
-    line: int | None = None
-
-
-class Document(Struct, frozen=True, kw_only=True):
-    """What a parser understood of one body."""
-
-    format: str  #: rss | rdf | atom | json
-    version: str = ""
-    encoding: str = ""
-    title: str = ""
-    site_url: str | None = None
-    feed_url: str | None = None
-    hub_urls: tuple[str, ...] = ()
-    description: str = ""
-    language: str | None = None
-    authors: tuple[Person, ...] = ()
-    updated_at: datetime | None = None
-    icon_url: str | None = None
-    ttl_s: int | None = None
-    skip_hours: tuple[int, ...] = ()  #: 0–23, GMT
-    skip_days: tuple[int, ...] = ()  #: 0 = Monday … 6 = Sunday, GMT
-    update_period_s: int | None = None  #: sy:updatePeriod ÷ sy:updateFrequency
-    entries: tuple[Entry, ...] = ()  #: in document order; without those that `known` holds unchanged
-    problems: tuple[Problem, ...] = ()
-    entry_count: int = 0  #: of all entries in the document, known ones included
-    posted_at: tuple[datetime, ...] = ()  #: when its entries appeared, newest first, at most 50; known ones included
-    known: bytes = b""  #: 16 bytes an entry, all entries: first 8 of its id hash, then its content hash
 
 
 # ── turns: what a crawler is given ───────────────────────────────────────────────────────────────────────────────

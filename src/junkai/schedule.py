@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from junkai import visitlog
 from junkai.config import Settings
+from junkai.document import Document
 from junkai.errors import FailureKind
 from junkai.model import (
     CrawlState,
     Decision,
-    Document,
     Failed,
     FeedHints,
     Fetched,

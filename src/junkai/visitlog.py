@@ -8,7 +8,8 @@ from enum import IntEnum
 from typing import Final
 
 from junkai.clock import from_ms, to_ms
-from junkai.model import Fetched, Gone, NotModified, Outcome, RateLimited, Redirected, Struct, Visit
+from junkai.immutable import Struct
+from junkai.model import Fetched, Gone, NotModified, Outcome, RateLimited, Redirected, Visit
 
 VISITS_MAX: Final = 20
 _PACKING: Final = struct.Struct(">QBHIH")

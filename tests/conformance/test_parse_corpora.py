@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import pytest
 
+from junkai.document import Document
 from junkai.errors import NotADocumentError
-from junkai.model import Document
 from junkai.parse import parse_document
 from junkai.parse.sanitize import text_of_entry
 

@@ -13,15 +13,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from junkai.backend.protocol import NewSource, Recorded, Store
+from junkai.document import Document, Entry, IdSource
 from junkai.model import (
     Claim,
     CrawlState,
     Decision,
-    Document,
-    Entry,
     Fetched,
     Hold,
-    IdSource,
     NotModified,
     Outcome,
     Record,

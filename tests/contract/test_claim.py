@@ -7,18 +7,7 @@ import pytest
 from contract.scene import DELAY_S, LEASE_END, LEASE_S, T0, add, after, claim, claim_one, record_of, urls_of, visit_all
 from junkai import url as urls
 from junkai.backend.protocol import Store
-from junkai.model import (
-    CrawlState,
-    FeedHints,
-    Hold,
-    Hop,
-    Move,
-    Rhythm,
-    SourceKind,
-    SourceState,
-    TurnRef,
-    Validators,
-)
+from junkai.model import CrawlState, FeedHints, Hold, Hop, Move, Rhythm, SourceKind, SourceState, TurnRef, Validators
 
 
 def test_a_claim_says_what_the_turn_needs(store: Store) -> None:

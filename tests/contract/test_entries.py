@@ -8,8 +8,9 @@ import pytest
 
 from contract.scene import T0, add, after, claim, entry, record_of, visit_all
 from junkai.backend.protocol import EntryFilter, Recorded, Store
+from junkai.document import Category, Enclosure, Entry, Person
 from junkai.errors import UnknownSourceError
-from junkai.model import Category, Enclosure, Entry, Person, Record
+from junkai.model import Record
 
 A, B = "https://a.test/1", "https://b.test/1"
 

@@ -21,7 +21,8 @@ from contract.scene import (
     visit_all,
 )
 from junkai.backend.protocol import FeedFilter, Recorded, Store
-from junkai.model import CrawlState, Document, Entry, Fetched, Hold, Hop, Record
+from junkai.document import Document, Entry
+from junkai.model import CrawlState, Fetched, Hold, Hop, Record
 
 # ── the fence ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -19,11 +19,11 @@ from msgspec.structs import replace
 from contract.scene import DELAY_S, LEASE_S, T0, Backend, add, after, claim, claim_one, entry, record_of, visit_all
 from junkai.backend import open_store
 from junkai.backend.protocol import EntryFilter, FailingFeed, FeedFilter, Freshness, HeldHost, MinuteCount, Store
+from junkai.document import Document
 from junkai.errors import FailureKind
 from junkai.fleet import Backlog
 from junkai.model import (
     CrawlState,
-    Document,
     Failed,
     Fetched,
     Gone,

@@ -21,19 +21,8 @@ from junkai.broker import Bounds, Broker
 from junkai.clock import utc_now
 from junkai.config import Settings
 from junkai.crawler import TurnTime
-from junkai.model import (
-    Claim,
-    CrawlState,
-    Decision,
-    Document,
-    Fetched,
-    NotModified,
-    Outcome,
-    Source,
-    Turn,
-    Validators,
-    Visit,
-)
+from junkai.document import Document
+from junkai.model import Claim, CrawlState, Decision, Fetched, NotModified, Outcome, Source, Turn, Validators, Visit
 from junkai.politeness import DomainBudget
 from junkai.shards import ShardWalk
 from scripted_site import Answer, ScriptedSite

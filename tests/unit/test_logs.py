@@ -13,11 +13,11 @@ import pytest
 from junkai import logs
 from junkai.backend.protocol import Recorded
 from junkai.config import Settings
+from junkai.document import Document
 from junkai.errors import FailureKind
 from junkai.model import (
     CrawlState,
     Decision,
-    Document,
     Failed,
     Fetched,
     Outcome,

@@ -10,15 +10,12 @@ import msgspec
 import pytest
 
 from junkai import model
+from junkai.document import Category, Document, Enclosure, Entry, IdSource, Person, Problem
 from junkai.errors import FailureKind
 from junkai.model import (
-    Category,
     Claim,
     CrawlState,
     Decision,
-    Document,
-    Enclosure,
-    Entry,
     Failed,
     FeedHints,
     Fetched,
@@ -26,12 +23,9 @@ from junkai.model import (
     Gone,
     Hold,
     Hop,
-    IdSource,
     Move,
     NotModified,
     Outcome,
-    Person,
-    Problem,
     RateLimited,
     Record,
     Redirected,

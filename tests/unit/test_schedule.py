@@ -10,19 +10,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from junkai.config import Settings
+from junkai.document import Document, Entry, IdSource
 from junkai.errors import FailureKind
 from junkai.model import (
     CrawlState,
     Decision,
-    Document,
-    Entry,
     Failed,
     FeedHints,
     Fetched,
     Freshness,
     Gone,
     Hop,
-    IdSource,
     Move,
     NotModified,
     Outcome,

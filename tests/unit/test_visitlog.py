@@ -9,21 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from junkai.document import Document, Entry, IdSource
 from junkai.errors import FailureKind
-from junkai.model import (
-    Document,
-    Entry,
-    Failed,
-    Fetched,
-    Gone,
-    IdSource,
-    NotModified,
-    Outcome,
-    RateLimited,
-    Redirected,
-    Validators,
-    Visit,
-)
+from junkai.model import Failed, Fetched, Gone, NotModified, Outcome, RateLimited, Redirected, Validators, Visit
 from junkai.visitlog import VISITS_MAX, VisitBrief, VisitResult, appended, briefs, result_of
 
 NOW: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -10,18 +10,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from junkai.document import Entry
 from junkai.fleet import Backlog
-from junkai.model import (
-    Claim,
-    CrawlState,
-    Entry,
-    Hold,
-    Record,
-    Source,
-    SourceKind,
-    Struct,
-    TurnRef,
-)
+from junkai.immutable import Struct
+from junkai.model import Claim, CrawlState, Hold, Record, Source, SourceKind, TurnRef
 
 
 class NewSource(Struct, frozen=True, kw_only=True):

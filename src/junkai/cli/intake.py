@@ -13,8 +13,8 @@ from junkai.cli import files, options, output
 
 if TYPE_CHECKING:
     from junkai.config import Effective
+    from junkai.document import Problem
     from junkai.intake import Refusal
-    from junkai.model import Problem
 
 #: On standard error; --json has them all.
 REFUSALS_SHOWN_MAX: Final = 50

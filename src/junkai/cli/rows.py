@@ -9,8 +9,9 @@ import msgspec
 
 from junkai import visitlog, wording
 from junkai.backend.protocol import FeedRow, HostRow, StoredEntry
+from junkai.document import Document, Entry
 from junkai.fleet import Snapshot
-from junkai.model import Document, Entry, Failed, RateLimited, Redirected, Visit
+from junkai.model import Failed, RateLimited, Redirected, Visit
 from junkai.parse.sanitize import text_of_entry
 
 Keys = dict[str, object]

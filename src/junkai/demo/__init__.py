@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from junkai.errors import JunkaiError
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 FEEDS: Final = 320
 SEED: Final = 1

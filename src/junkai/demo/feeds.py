@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 #: Entries that a feed shows; older ones fall off its end.
 SHOWN: Final = 20

@@ -12,7 +12,7 @@ from typing import Final
 
 from junkai.demo.feeds import Publisher, Quirk, Validators, dice
 from junkai.demo.formats import content_type, render
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 FEED_PATH: Final = "/feed.xml"
 MOVED_PATH: Final = "/new/feed.xml"

@@ -16,7 +16,7 @@ from junkai import clock
 from junkai.config import Settings
 from junkai.errors import FailureKind, FetchError
 from junkai.fetch.guard import literal_of
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 ENTRIES_MAX: Final = 50_000
 TTL_MIN_S: Final = 30.0

@@ -20,7 +20,8 @@ from junkai.fetch.guard import Guard, explained, literal_of
 from junkai.fetch.identity import Identity
 from junkai.fetch.message import Request, Response
 from junkai.fetch.slots import AddressSlots
-from junkai.model import Hop, Struct, TurnSource
+from junkai.immutable import Struct
+from junkai.model import Hop, TurnSource
 from junkai.url import Url
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})

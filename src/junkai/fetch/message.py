@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from junkai.fetch.fields import Fields
-from junkai.model import Struct
+from junkai.immutable import Struct
 from junkai.url import Url
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from junkai.document import Document, Problem
 from junkai.errors import NotADocumentError
-from junkai.model import Document, Problem
 from junkai.parse.assemble import document_of
 from junkai.parse.atom import read_atom
 from junkai.parse.bounds import check_json, check_xml

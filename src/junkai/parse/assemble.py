@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from junkai import url as urls
-from junkai.model import Category, Document, Enclosure, Entry, Person, Problem
+from junkai.document import Category, Document, Enclosure, Entry, Person, Problem
 from junkai.parse.dates import parse_date
 from junkai.parse.identity import Identity, identify
 from junkai.parse.markup import html_of, line_of

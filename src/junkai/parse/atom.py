@@ -6,7 +6,7 @@ from typing import Final
 
 from lxml.etree import _Element as Element
 
-from junkai.model import Category, Person
+from junkai.document import Category, Person
 from junkai.parse import media
 from junkai.parse.markup import atom_markup, plain, rss_markup
 from junkai.parse.namespaces import split

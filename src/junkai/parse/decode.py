@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from junkai.model import Problem
+from junkai.document import Problem
 from junkai.parse import charsets
 
 _BOM_UTF_8: Final = b"\xef\xbb\xbf"

@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 
 from junkai import url as urls
+from junkai.document import IdSource
 from junkai.errors import UrlError
-from junkai.model import IdSource
 from junkai.parse.raw import Markup, RawEntry
 
 ID_HASH_BYTES: Final = 16

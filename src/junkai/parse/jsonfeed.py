@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
+from junkai.document import Category, Person, Problem
 from junkai.errors import NotADocumentError
-from junkai.model import Category, Person, Problem
 from junkai.parse.people import distinct
 from junkai.parse.raw import CATEGORIES_MAX, ENCLOSURES_MAX, Markup, RawEnclosure, RawEntry, RawFeed, Reference
 

@@ -15,8 +15,9 @@ from html.entities import html5
 from typing import Final
 from xml.parsers import expat  # noqa: TID251  # lxml knows no line above 65,535; entity declarations are refused below
 
+from junkai.document import Problem
 from junkai.errors import OpmlError
-from junkai.model import Problem, Struct
+from junkai.immutable import Struct
 from junkai.parse.decode import decode_body
 from junkai.url import shown
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from lxml.etree import _Element as Element
 
-from junkai.model import Person
+from junkai.document import Person
 from junkai.parse.raw import AUTHORS_MAX
 from junkai.parse.tree import Tree, text_in
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from junkai.model import Category, Person
+from junkai.document import Category, Person
 
 #: Of each in one entry: nobody reads more, and a store must hold them.
 CATEGORIES_MAX = 100

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from html.entities import html5
 from typing import Final
 
+from junkai.document import Problem
 from junkai.errors import NotADocumentError
-from junkai.model import Problem
 
 #: Tags and ampersands to look at: some 0.5 s. A broken document of more is refused.
 TOKENS_MAX: Final = 400_000

@@ -16,7 +16,7 @@ from typing import Final, Literal
 import nh3
 
 from junkai import url
-from junkai.model import Entry
+from junkai.document import Entry
 from junkai.parse.htmltokens import DROPPED, INLINE, TAGS, TOKEN, words
 from junkai.parse.levelling import is_level, leaves_formatting_open, levelled
 

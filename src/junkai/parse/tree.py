@@ -13,8 +13,8 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from junkai import url as urls
+from junkai.document import Problem
 from junkai.errors import NotADocumentError
-from junkai.model import Problem
 from junkai.parse.namespaces import Names, split
 from junkai.parse.prolog import find_root, without_prolog
 from junkai.parse.repair import repair

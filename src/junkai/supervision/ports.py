@@ -11,7 +11,7 @@ from typing import Final
 from junkai.clock import monotonic
 from junkai.config import Settings
 from junkai.errors import UsageError
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 _LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 128

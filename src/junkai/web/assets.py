@@ -6,7 +6,7 @@ import hashlib
 from importlib.resources import files
 from typing import Final
 
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 #: By the name that templates use: the files that make it up, and its type.
 _ASSETS: Final = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from junkai.model import Struct
+from junkai.immutable import Struct
 from junkai.visitlog import VisitBrief, VisitResult
 from junkai.web.series import ANSWERED, NOT_ANSWERED, Series
 

@@ -18,7 +18,7 @@ from junkai.backend.protocol import (
 )
 from junkai.errors import UnknownSourceError
 from junkai.fleet import Backlog
-from junkai.model import Struct
+from junkai.immutable import Struct
 from junkai.web.series import HOUR, Series, Span, end, series, start
 
 FAILING_MAX: Final = 8

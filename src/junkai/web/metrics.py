@@ -13,7 +13,7 @@ from typing import Final
 from junkai import wording
 from junkai.backend.protocol import Total
 from junkai.fleet import Snapshot
-from junkai.model import Struct
+from junkai.immutable import Struct
 from junkai.web.facts import Numbers
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4"  # the framework adds the charset

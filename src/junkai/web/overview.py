@@ -13,7 +13,8 @@ from junkai import url as urls
 from junkai import wording
 from junkai.backend.protocol import Counts
 from junkai.fleet import BrokerRow, Snapshot
-from junkai.model import CrawlState, Struct
+from junkai.immutable import Struct
+from junkai.model import CrawlState
 from junkai.web import chart
 from junkai.web.chart import Spark
 from junkai.web.facts import Facts, NewEntry

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from junkai.backend.protocol import MinuteCount
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 OUTCOMES: Final = ("new", "same", "redirected", "failed", "held", "gone")
 ANSWERED: Final = OUTCOMES[:3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from junkai import wording
-from junkai.model import Struct
+from junkai.immutable import Struct
 
 
 class Moment(Struct, frozen=True, kw_only=True):

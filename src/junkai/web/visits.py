@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from junkai import wording
-from junkai.model import Struct
+from junkai.immutable import Struct
 from junkai.web import chart
 from junkai.web.chart import VisitsChart
 from junkai.web.series import ANSWERED, NOT_ANSWERED, OUTCOMES, Series, Span, planned_bins

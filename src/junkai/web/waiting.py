@@ -10,7 +10,7 @@ from junkai import url as urls
 from junkai import visitlog, wording
 from junkai.backend.protocol import Counts, FailingFeed, HeldHost
 from junkai.fleet import Backlog
-from junkai.model import Struct
+from junkai.immutable import Struct
 from junkai.visitlog import VisitBrief
 from junkai.web import chart
 from junkai.web.chart import Path

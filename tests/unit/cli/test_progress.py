@@ -15,15 +15,13 @@ from junkai.backend.protocol import Recorded
 from junkai.cli import crawl
 from junkai.cli.progress import NEWS_PER_SECOND_MAX, Display, Lines
 from junkai.config import Settings
+from junkai.document import Document, Entry, IdSource
 from junkai.errors import FailureKind
 from junkai.model import (
     CrawlState,
     Decision,
-    Document,
-    Entry,
     Failed,
     Fetched,
-    IdSource,
     NotModified,
     Outcome,
     Source,

@@ -11,22 +11,9 @@ import msgspec
 from junkai import visitlog
 from junkai.backend.protocol import FeedRow, HostRow, StoredEntry
 from junkai.cli import rows
+from junkai.document import Document, Enclosure, Entry, IdSource, Person
 from junkai.errors import FailureKind
-from junkai.model import (
-    CrawlState,
-    Document,
-    Enclosure,
-    Entry,
-    Failed,
-    Hop,
-    IdSource,
-    NotModified,
-    Person,
-    Source,
-    SourceState,
-    Validators,
-    Visit,
-)
+from junkai.model import CrawlState, Failed, Hop, NotModified, Source, SourceState, Validators, Visit
 
 NOW = datetime(2026, 11, 27, 13, 48, tzinfo=UTC)
 URL = "https://blog.example/feed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from junkai.model import Category, Document, Entry, Person
+from junkai.document import Category, Document, Entry, Person
 from junkai.parse import parse_document
 from junkai.parse.sanitize import text_of_entry
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from junkai.model import Document, IdSource
+from junkai.document import Document, IdSource
 from junkai.parse import parse_document
 
 URL = "https://a.example/feed.xml"

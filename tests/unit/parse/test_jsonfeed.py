@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from junkai.document import Document, Enclosure, Person
 from junkai.errors import NotADocumentError
-from junkai.model import Document, Enclosure, Person
 from junkai.parse import parse_document
 
 URL = "https://a.example/feed.json"

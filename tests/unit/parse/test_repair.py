@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from junkai.document import Document
 from junkai.errors import NotADocumentError
-from junkai.model import Document
 from junkai.parse import parse_document
 
 ITEM = "<item><title>{}</title><link>https://a.example/1</link></item>"

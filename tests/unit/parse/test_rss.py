@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from junkai.model import Category, Document, Enclosure, Person
+from junkai.document import Category, Document, Enclosure, Person
 from junkai.parse import parse_document
 from junkai.parse.sanitize import text_of_entry
 

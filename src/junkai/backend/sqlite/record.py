@@ -16,8 +16,9 @@ from junkai.backend.sqlite.connection import Connection, UnstorableError
 from junkai.backend.sqlite.queries import load
 from junkai.backend.sqlite.rows import entry_values, state_values, to_ms_up
 from junkai.clock import from_ms, to_ms
+from junkai.document import Entry
 from junkai.errors import UrlError
-from junkai.model import Entry, Fetched, Record, SourceState
+from junkai.model import Fetched, Record, SourceState
 
 SQL: Final = load("record")
 #: What one bad record raises: a value of the wrong kind or range, text that is not text, a URL that is none.

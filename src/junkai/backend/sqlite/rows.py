@@ -10,19 +10,9 @@ import msgspec
 from junkai import url as urls
 from junkai.backend.sqlite.connection import Row
 from junkai.clock import from_ms, to_ms
-from junkai.model import (
-    CrawlState,
-    Entry,
-    FeedHints,
-    Hop,
-    Move,
-    Rhythm,
-    Source,
-    SourceKind,
-    SourceState,
-    Struct,
-    Validators,
-)
+from junkai.document import Entry
+from junkai.immutable import Struct
+from junkai.model import CrawlState, FeedHints, Hop, Move, Rhythm, Source, SourceKind, SourceState, Validators
 
 
 class _Rest(Struct, kw_only=True, frozen=True):
