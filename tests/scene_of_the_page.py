@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from junkai.backend.protocol import Counts, Freshness, StoredEntry
+from junkai.backend.listed import Counts, Freshness, StoredEntry
 from junkai.document import Entry, IdSource
 from junkai.fleet import Backlog, BrokerRow, Heartbeat, Phase, Snapshot
 from junkai.web.facts import Facts, NewEntry

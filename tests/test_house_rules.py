@@ -281,5 +281,5 @@ def test_a_protocol_of_the_store_has_at_most_ten_methods() -> None:
         if isinstance(node, ast.ClassDef) and any(getattr(base, "id", "") == "Protocol" for base in node.bases)
     }
 
-    assert {"Frontier", "Catalogue", "Entries", "Statistics", "Store"} == set(protocols)
+    assert {"Frontier", "Catalogue", "Hosts", "Entries", "Statistics", "Store"} == set(protocols)
     assert {} == {name: number for name, number in protocols.items() if number > 10}

@@ -21,7 +21,8 @@ from junkai import logs
 from junkai import url as urls
 from junkai.backend import crawl_lock
 from junkai.backend import open_store as open_backend
-from junkai.backend.protocol import HostRow, Recorded, Store
+from junkai.backend.listed import HostRow
+from junkai.backend.protocol import Recorded, Store
 from junkai.bridge import StoreBridge
 from junkai.broker import Bounds, Broker, Listener
 from junkai.broker_process import BrokerProcess, take_signals_over
@@ -245,7 +246,7 @@ async def _fetch_url(settings: Settings, parsed: urls.Url) -> FetchReport:
             lambda store: store.frontier.claim_host(host, owner=_owner(), now=now, lease_s=settings.lease_seconds)
         )
         if claim is None:
-            row = await bridge.call(lambda store: store.catalogue.host(host, now))
+            row = await bridge.call(lambda store: store.hosts.find(host, now))
             return FetchReport(host=host, refusal=_refusal(row, now))
         exchange: Exchange | None = None
         try:

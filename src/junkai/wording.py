@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from junkai import visitlog
-from junkai.backend.protocol import Counts, FailingFeed, FeedRow, HeldHost, HostRow
+from junkai.backend.listed import Counts, FailingFeed, FeedRow, HeldHost, HostRow
 from junkai.fleet import Backlog, BrokerRow, Phase, Snapshot
 from junkai.model import CrawlState, SourceState
 from junkai.schedule import duration

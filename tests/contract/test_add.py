@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from contract.scene import T0, add, after, claim, claim_one, record_of, urls_of, visit_all
-from junkai.backend.protocol import FeedFilter, NewSource, Store
+from junkai.backend.listed import FeedFilter
+from junkai.backend.protocol import NewSource, Store
 from junkai.errors import StoreError, UrlError
 from junkai.model import CrawlState, SourceKind
 

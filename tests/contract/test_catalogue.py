@@ -6,7 +6,8 @@ from datetime import datetime
 import pytest
 
 from contract.scene import T0, add, after, claim, claim_one, entry, record_of, titles_of, urls_of, visit_all
-from junkai.backend.protocol import FeedFilter, Store
+from junkai.backend.listed import FeedFilter
+from junkai.backend.protocol import Store
 from junkai.errors import UnknownSourceError
 from junkai.model import CrawlState, Hold, Validators
 

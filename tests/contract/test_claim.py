@@ -284,7 +284,7 @@ def test_releasing_twice_or_late_changes_nothing(store: Store, other: Store) -> 
 
     store.frontier.release([lost.ref], LEASE_END, not_before=after(9_999))
 
-    host = store.catalogue.host("a.test", T0)
+    host = store.hosts.find("a.test", T0)
     assert host is not None
     assert "you" == host.owner
     assert [] == claim(store, LEASE_END + timedelta(seconds=1))

@@ -7,7 +7,8 @@ from contextlib import closing
 import pytest
 
 from contract.scene import T0, add, after, claim, entry, record_of, visit_all
-from junkai.backend.protocol import EntryFilter, Recorded, Store
+from junkai.backend.listed import EntryFilter
+from junkai.backend.protocol import Recorded, Store
 from junkai.document import Category, Enclosure, Entry, Person
 from junkai.errors import UnknownSourceError
 from junkai.model import Record

@@ -17,13 +17,14 @@ from contract.scene import (
     urls_of,
     visit_all,
 )
-from junkai.backend.protocol import HostRow, Store
+from junkai.backend.listed import HostRow
+from junkai.backend.protocol import Store
 from junkai.errors import UsageError
 from junkai.model import Hold
 
 
 def host_of(store: Store, name: str = "a.test") -> HostRow:
-    host = store.catalogue.host(name, T0)
+    host = store.hosts.find(name, T0)
     assert host is not None
     return host
 
@@ -32,7 +33,7 @@ def test_hosts_are_listed_by_key_with_their_numbers(store: Store) -> None:
     add(store, "https://b.test/1", "https://a.test/1", "https://a.test/2")
     visit_all(store, [each for each in claim(store) if each.host == "b.test"])
 
-    first, second = store.catalogue.hosts(T0)
+    first, second = store.hosts.listed(T0)
 
     assert ("a.test", 2, 2) == (first.host, first.sources, first.due)
     assert ("b.test", 1, 0) == (second.host, second.sources, second.due)
@@ -41,11 +42,11 @@ def test_hosts_are_listed_by_key_with_their_numbers(store: Store) -> None:
     assert LEASE_END == first.lease_until
     assert "me" == first.owner
     assert None is second.lease_until
-    assert None is store.catalogue.host("nobody.test", T0)
+    assert None is store.hosts.find("nobody.test", T0)
 
 
 def test_a_host_with_nothing_due_is_never_ready(store: Store) -> None:
-    store.catalogue.set_host("a.test", T0, delay_s=5.0)
+    store.hosts.change("a.test", T0, delay_s=5.0)
 
     assert None is host_of(store).ready_at
     assert 5.0 == host_of(store).delay_s
@@ -55,7 +56,7 @@ def test_a_host_with_nothing_due_is_never_ready(store: Store) -> None:
 def test_a_new_delay_counts_from_the_next_turn(store: Store) -> None:
     add(store, "https://a.test/1")
 
-    store.catalogue.set_host("a.test", T0, delay_s=30.0)
+    store.hosts.change("a.test", T0, delay_s=30.0)
 
     turn = claim_one(store)
     assert 30.0 == turn.delay_s
@@ -64,11 +65,11 @@ def test_a_new_delay_counts_from_the_next_turn(store: Store) -> None:
 
 def test_the_operators_hold_keeps_a_host_and_is_lifted_by_one_that_has_passed(store: Store) -> None:
     add(store, "https://a.test/1")
-    store.catalogue.set_host("a.test", T0, hold_until=after(600))
+    store.hosts.change("a.test", T0, hold_until=after(600))
     held = claim(store, after(60))
     row = host_of(store)
 
-    store.catalogue.set_host("a.test", after(60), hold_until=T0)
+    store.hosts.change("a.test", after(60), hold_until=T0)
 
     assert [] == held
     assert row.hold is not None
@@ -83,7 +84,7 @@ def test_a_shorter_hold_replaces_a_longer_one_by_the_operators_word_alone(store:
     turn = claim_one(store, sources_per_host_max=1)
     visit_all(store, [turn], hold=Hold(until=after(9_999), why="Retry-After"))
 
-    store.catalogue.set_host("a.test", after(1), hold_until=after(60))
+    store.hosts.change("a.test", after(1), hold_until=after(60))
 
     assert [] == claim(store, after(59))
     assert 1 == len(claim(store, after(60)))
@@ -94,7 +95,7 @@ def test_lifting_a_hold_leaves_a_running_turn_alone(store: Store, other: Store) 
     turn = claim_one(store)
     store.frontier.record([record_of(turn, hold=Hold(until=after(600), why="Retry-After"))], T0)
 
-    other.catalogue.set_host("a.test", after(1), hold_until=T0)
+    other.hosts.change("a.test", after(1), hold_until=T0)
 
     assert [] == claim(other, after(100))
     assert [turn.lease_until] == store.frontier.renew([turn.ref], now=after(1), lease_s=1)
@@ -102,13 +103,13 @@ def test_lifting_a_hold_leaves_a_running_turn_alone(store: Store, other: Store) 
 
 def test_a_blocked_host_is_never_claimed_and_unblocking_restores_it(store: Store) -> None:
     add(store, "https://a.test/1")
-    store.catalogue.set_host("a.test", T0, is_blocked=True)
+    store.hosts.change("a.test", T0, is_blocked=True)
     while_blocked = claim(store, after(10 * 365 * 86_400))
     very_host = store.frontier.claim_host("a.test", owner="me", now=after(60), lease_s=LEASE_S)
     add(store, "https://a.test/2", now=after(61))
     row = host_of(store)
 
-    store.catalogue.set_host("a.test", after(70), is_blocked=False)
+    store.hosts.change("a.test", after(70), is_blocked=False)
 
     assert [] == while_blocked
     assert None is very_host
@@ -121,9 +122,9 @@ def test_a_blocked_host_is_never_claimed_and_unblocking_restores_it(store: Store
 
 def test_a_hold_survives_a_block(store: Store) -> None:
     add(store, "https://a.test/1")
-    store.catalogue.set_host("a.test", T0, hold_until=after(600))
-    store.catalogue.set_host("a.test", T0, is_blocked=True)
-    store.catalogue.set_host("a.test", after(1), is_blocked=False)
+    store.hosts.change("a.test", T0, hold_until=after(600))
+    store.hosts.change("a.test", T0, is_blocked=True)
+    store.hosts.change("a.test", after(1), is_blocked=False)
 
     assert [] == claim(store, after(599))
     assert 1 == len(claim(store, after(600)))
@@ -133,7 +134,7 @@ def test_blocking_during_a_turn_holds_from_its_end(store: Store, other: Store) -
     add(store, "https://a.test/1")
     turn = claim_one(store)
 
-    other.catalogue.set_host("a.test", after(1), is_blocked=True)
+    other.hosts.change("a.test", after(1), is_blocked=True)
     store.frontier.release([turn.ref], after(2))
 
     assert [] == claim(store, after(9_999))
@@ -142,7 +143,7 @@ def test_blocking_during_a_turn_holds_from_its_end(store: Store, other: Store) -
 def test_an_exempt_hosts_sources_say_so(store: Store) -> None:
     add(store, "https://a.test/1")
 
-    store.catalogue.set_host("a.test", T0, is_exempt=True)
+    store.hosts.change("a.test", T0, is_exempt=True)
 
     assert host_of(store).is_exempt
     assert claim_one(store).sources[0].is_exempt
@@ -154,7 +155,7 @@ def test_an_exempt_hosts_sources_say_so(store: Store) -> None:
 def test_slots_are_connections_and_every_source_belongs_to_one(store: Store) -> None:
     add(store, *(f"https://a.test/{number}" for number in range(40)))
 
-    row = store.catalogue.set_host("a.test", T0, slots=3)
+    row = store.hosts.change("a.test", T0, slots=3)
     turns = claim(store)
 
     assert 3 == row.slots
@@ -167,12 +168,12 @@ def test_slots_are_connections_and_every_source_belongs_to_one(store: Store) -> 
 def test_a_source_added_later_goes_to_the_slot_it_would_have_been_moved_to(store: Store) -> None:
     urls = [f"https://a.test/{number}" for number in range(20)]
     add(store, *urls[:10])
-    store.catalogue.set_host("a.test", T0, slots=2)
+    store.hosts.change("a.test", T0, slots=2)
     add(store, *urls[10:])
     as_added = {each.slot: sorted(urls_of([each])) for each in claim(store)}
 
-    store.catalogue.set_host("a.test", after(200), slots=1)
-    store.catalogue.set_host("a.test", after(200), slots=2)
+    store.hosts.change("a.test", after(200), slots=1)
+    store.hosts.change("a.test", after(200), slots=2)
 
     assert as_added == {each.slot: sorted(urls_of([each])) for each in claim(store, after(200))}
 
@@ -182,16 +183,16 @@ def test_changing_slots_fences_running_turns_and_waits_out_the_last_of_them(
     store: Store, other: Store, slots: int
 ) -> None:
     add(store, *(f"https://a.test/{number}" for number in range(20)))
-    store.catalogue.set_host("a.test", T0, slots=3)
+    store.hosts.change("a.test", T0, slots=3)
     turns = claim(store)
     store.frontier.renew([turns[1].ref], now=after(60), lease_s=LEASE_S)
     last_end = after(60 + LEASE_S + DELAY_S)
 
-    other.catalogue.set_host("a.test", after(61), slots=slots)
+    other.hosts.change("a.test", after(61), slots=slots)
     recorded = store.frontier.record([record_of(each, now=after(62)) for each in turns], after(62))
     store.frontier.release([each.ref for each in turns], after(62))
     add(other, "https://a.test/new", now=after(63))
-    other.catalogue.set_host("a.test", after(64), hold_until=T0)
+    other.hosts.change("a.test", after(64), hold_until=T0)
     other.catalogue.refresh(None, after(65))
 
     assert [True, True, True] == [each.is_lost for each in recorded]
@@ -205,13 +206,13 @@ def test_changing_slots_fences_running_turns_and_waits_out_the_last_of_them(
 
 def test_a_hold_counts_for_all_slots_and_for_those_made_later(store: Store) -> None:
     add(store, *(f"https://a.test/{number}" for number in range(20)))
-    store.catalogue.set_host("a.test", T0, slots=2)
+    store.hosts.change("a.test", T0, slots=2)
     one, two = claim(store)
     store.frontier.release([two.ref], T0)
     store.frontier.record([record_of(one, hold=Hold(until=after(600), why="Retry-After"))], T0)
     store.frontier.release([one.ref], T0)
 
-    store.catalogue.set_host("a.test", after(1), slots=4)
+    store.hosts.change("a.test", after(1), slots=4)
 
     assert [] == claim(store, after(599))
     assert 4 == len(claim(store, after(600)))
@@ -221,7 +222,7 @@ def test_the_same_number_of_slots_disturbs_no_turn(store: Store) -> None:
     add(store, "https://a.test/1")
     turn = claim_one(store)
 
-    store.catalogue.set_host("a.test", after(1), slots=1)
+    store.hosts.change("a.test", after(1), slots=1)
 
     assert [False] == [each.is_lost for each in store.frontier.record([record_of(turn)], after(2))]
 
@@ -230,8 +231,8 @@ def test_a_source_that_is_away_returns_to_its_new_slot(store: Store) -> None:
     urls = [f"https://a.test/{number}" for number in range(8)]
     add(store, *urls)
     visit_all(store, claim(store), due_in_s=0, pending_url="https://b.test/x")
-    store.catalogue.set_host("a.test", after(1), slots=2)
-    store.catalogue.set_host("b.test", after(1), slots=2)
+    store.hosts.change("a.test", after(1), slots=2)
+    store.hosts.change("b.test", after(1), slots=2)
 
     visit_all(store, claim(store, after(2)), after(2), due_in_s=60)
 
@@ -242,7 +243,7 @@ def test_a_source_that_is_away_returns_to_its_new_slot(store: Store) -> None:
 
 def test_a_host_has_at_least_one_slot(store: Store) -> None:
     with pytest.raises(UsageError, match="at least one slot"):
-        store.catalogue.set_host("a.test", T0, slots=0)
+        store.hosts.change("a.test", T0, slots=0)
 
 
 def test_the_operators_word_on_a_turn_under_way_is_told(store: Store) -> None:
@@ -251,8 +252,8 @@ def test_the_operators_word_on_a_turn_under_way_is_told(store: Store) -> None:
     ids = {source.url: source.source_id for source in turn.sources}
     store.catalogue.pause("https://a.test/1", T0)
     store.catalogue.remove("https://a.test/2")
-    store.catalogue.set_host("a.test", T0, delay_s=9, hold_until=after(500))
-    store.catalogue.set_host("b.test", T0, slots=2)
+    store.hosts.change("a.test", T0, delay_s=9, hold_until=after(500))
+    store.hosts.change("b.test", T0, slots=2)
 
     word, lost = store.frontier.operators_words([(turn.ref, tuple(ids.values())), (other.ref, ())])
 

@@ -10,7 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from contract.scene import T0, add, claim
-from junkai.backend.protocol import FeedFilter, Store
+from junkai.backend.listed import FeedFilter
+from junkai.backend.protocol import Store
 from requirements import REPO
 
 RECORDING = Path(__file__).with_name("recording.py")

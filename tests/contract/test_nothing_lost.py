@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from contract.scene import DELAY_S, LEASE_S, T0, Backend, add, entry, record_of
 from junkai.backend import open_store
-from junkai.backend.protocol import FeedFilter
+from junkai.backend.listed import FeedFilter
 from junkai.clock import NEVER
 from junkai.model import Claim, Hold, Source, SourceState
 
@@ -176,7 +176,7 @@ class Life(RuleBasedStateMachine):
     def hold(self, host: str, for_s: int) -> None:
         """Only the operator's word lowers a floor, and then to no less than one delay from now."""
         until = self.now + timedelta(seconds=for_s)
-        self.stores[0].catalogue.set_host(host, self.now, hold_until=until)
+        self.stores[0].hosts.change(host, self.now, hold_until=until)
         one_delay = self.now + timedelta(seconds=DELAY_S)
         self.floors[host] = max(min(self.floors[host], one_delay), until)
 

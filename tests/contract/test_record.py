@@ -20,7 +20,8 @@ from contract.scene import (
     urls_of,
     visit_all,
 )
-from junkai.backend.protocol import FeedFilter, Recorded, Store
+from junkai.backend.listed import FeedFilter
+from junkai.backend.protocol import Recorded, Store
 from junkai.document import Document, Entry
 from junkai.model import CrawlState, Fetched, Hold, Hop, Record
 
@@ -41,7 +42,7 @@ def _turn_longer_than_its_lease(store: Store, other: Store) -> None:
     store.frontier.release([late.ref], now, not_before=after(9_999))
 
     row = store.catalogue.feed("https://a.test/1")
-    host = store.catalogue.host("a.test", T0)
+    host = store.hosts.find("a.test", T0)
     assert host is not None
     assert [Recorded(is_lost=True)] == recorded
     assert [None] == renewed
@@ -335,7 +336,7 @@ def test_the_longest_hold_counts_and_says_why(store: Store) -> None:
         T0,
     )
 
-    host = store.catalogue.host("a.test", T0)
+    host = store.hosts.find("a.test", T0)
     assert host is not None
     assert Hold(until=after(600), why="the long one") == host.hold
     assert "the long one" == store.catalogue.feed("https://a.test/1").host_hold_why
@@ -347,7 +348,7 @@ def test_a_hold_that_is_over_is_forgotten_by_the_next_claim(store: Store) -> Non
 
     claim_one(store, after(60))
 
-    host = store.catalogue.host("a.test", T0)
+    host = store.hosts.find("a.test", T0)
     assert host is not None
     assert None is host.hold
 
@@ -369,7 +370,7 @@ def test_what_the_operator_asks_for_during_a_visit_is_not_forgotten(store: Store
 
 def test_a_redirect_to_a_blocked_host_is_a_failure_and_no_grave(store: Store) -> None:
     add(store, "https://a.test/1")
-    store.catalogue.set_host("b.test", T0, is_blocked=True)
+    store.hosts.change("b.test", T0, is_blocked=True)
     turn = claim_one(store)
 
     [recorded] = store.frontier.record([record_of(turn, pending_url="https://b.test/1")], T0)

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from contract.scene import LEASE_END, T0, add, after, claim, claim_one, entry, record_of, visit_all
-from junkai.backend.protocol import Counts, Remaining, Store
+from junkai.backend.listed import Counts
+from junkai.backend.protocol import Remaining, Store
 from junkai.model import CrawlState, Hold
 
 
@@ -38,7 +39,7 @@ def test_an_own_turn_that_ran_out_counts_again(store: Store) -> None:
 
 def test_held_and_blocked_hosts_are_counted_apart_until_the_hold_ends(store: Store) -> None:
     add(store, "https://a.test/1", "https://a.test/2", "https://b.test/1")
-    store.catalogue.set_host("b.test", T0, is_blocked=True)
+    store.hosts.change("b.test", T0, is_blocked=True)
     visit_all(store, [claim_one(store, sources_per_host_max=1)], hold=Hold(until=after(600), why="Retry-After"))
 
     assert Remaining(sources=0, held=2, ready_at=None) == store.frontier.remaining(
@@ -73,7 +74,7 @@ def test_the_store_in_numbers(store: Store) -> None:
 
 def test_the_slots_of_a_host_are_one_host(store: Store) -> None:
     add(store, *(f"https://a.test/{number}" for number in range(9)))
-    store.catalogue.set_host("a.test", T0, slots=3)
+    store.hosts.change("a.test", T0, slots=3)
     claim(store)
 
     counts = store.statistics.counts(T0)

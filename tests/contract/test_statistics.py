@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from contract.scene import DELAY_S, LEASE_S, T0, Backend, add, after, claim, claim_one, entry, record_of, visit_all
 from junkai.backend import open_store
-from junkai.backend.protocol import EntryFilter, FailingFeed, FeedFilter, Freshness, HeldHost, MinuteCount, Store
+from junkai.backend.listed import EntryFilter, FailingFeed, FeedFilter, Freshness, HeldHost, MinuteCount
+from junkai.backend.protocol import Store
 from junkai.document import Document
 from junkai.errors import FailureKind
 from junkai.fleet import Backlog
@@ -255,7 +256,7 @@ class Keeping(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 1), number=NUMBERS, slots=st.integers(1, 3))
     def set_slots(self, which: int, number: int, slots: int) -> None:
-        self.stores[which].catalogue.set_host(f"h{number}.test", self.now, slots=slots)
+        self.stores[which].hosts.change(f"h{number}.test", self.now, slots=slots)
 
     @rule(number=NUMBERS)
     def claim_host(self, number: int) -> None:
@@ -266,7 +267,7 @@ class Keeping(RuleBasedStateMachine):
         counts = self.stores[0].statistics.counts(self.now)
         catalogue = self.stores[1].catalogue
         assert len(list(catalogue.feeds(FeedFilter()))) == counts.sources
-        assert len(list(catalogue.hosts(self.now))) == counts.hosts
+        assert len(list(self.stores[1].hosts.listed(self.now))) == counts.hosts
         assert len(list(self.stores[1].entries.recent(EntryFilter()))) == counts.entries
 
 
@@ -331,8 +332,8 @@ def test_the_backlog_says_what_each_source_waits_for(store: Store) -> None:
     add(store, "https://free.test/1", "https://free.test/2", now=after(5))
     add(store, "https://free.test/3", now=after(6))
     add(store, "https://held.test/", "https://blocked.test/", "https://later.test/", now=after(4))
-    store.catalogue.set_host("held.test", after(5), hold_until=after(600))
-    store.catalogue.set_host("blocked.test", after(5), is_blocked=True)
+    store.hosts.change("held.test", after(5), hold_until=after(600))
+    store.hosts.change("blocked.test", after(5), is_blocked=True)
     visit_all(store, [each for each in claim(store, after(4)) if each.host == "later.test"], after(4))
 
     backlog = store.statistics.backlog(after(10))
@@ -345,7 +346,7 @@ def test_the_backlog_says_what_each_source_waits_for(store: Store) -> None:
 
 def test_a_hold_that_is_over_and_a_lease_that_ended_leave_sources_free(store: Store) -> None:
     add(store, "https://a.test/", "https://b.test/")
-    store.catalogue.set_host("a.test", T0, hold_until=after(60))
+    store.hosts.change("a.test", T0, hold_until=after(60))
     claim(store)
 
     assert (0, 1, 1) == _waiting(store.statistics.backlog(T0))
@@ -379,7 +380,7 @@ def test_what_is_planned_is_told_by_the_minute(store: Store) -> None:
     turns = {turn.host: turn for turn in claim(store)}
     for host, due_in_s in (("a", 61), ("b", 119), ("c", 300), ("due", 0), ("late", 900)):
         visit_all(store, [turns[f"{host}.test"]], due_in_s=due_in_s)
-    store.catalogue.set_host("c.test", T0, is_blocked=True)
+    store.hosts.change("c.test", T0, is_blocked=True)
 
     assert [(after(60), 2), (after(300), 1)] == store.statistics.planned(T0, after(900))
 
@@ -442,9 +443,9 @@ def test_held_hosts_are_listed_most_sources_first(store: Store) -> None:
         "https://over.test/",
         "https://free.test/",
     )
-    store.catalogue.set_host("big.test", T0, slots=2, is_blocked=True)
-    store.catalogue.set_host("over.test", T0, hold_until=after(5))
-    store.catalogue.set_host("small.test", T0, slots=2)
+    store.hosts.change("big.test", T0, slots=2, is_blocked=True)
+    store.hosts.change("over.test", T0, hold_until=after(5))
+    store.hosts.change("small.test", T0, slots=2)
     turn = next(each for each in claim(store) if each.host == "small.test" and each.sources)
     visit_all(store, [turn], hold=Hold(until=after(60), why="rate limited"))
 
@@ -459,7 +460,7 @@ def test_held_hosts_are_listed_most_sources_first(store: Store) -> None:
 def test_a_reader_sees_the_same_numbers(store: Store, opened: Callable[..., Store]) -> None:
     add(store, "https://a.test/", "https://b.test/")
     visit_all(store, claim(store, hosts_max=1), entries=[entry("one", published_at=T0)], state=CrawlState.ERROR)
-    store.catalogue.set_host("b.test", T0, hold_until=after(60))
+    store.hosts.change("b.test", T0, hold_until=after(60))
 
     def numbers(each: Store) -> list[object]:
         statistics = each.statistics

@@ -20,7 +20,8 @@ import pytest
 from msgspec.structs import replace
 
 from junkai import app
-from junkai.backend.protocol import FeedFilter, NewSource
+from junkai.backend.listed import FeedFilter
+from junkai.backend.protocol import NewSource
 from junkai.clock import monotonic, utc_now
 from junkai.config import Settings
 from junkai.fleet import (
@@ -295,7 +296,7 @@ def test_brokers_share_a_round_and_each_ends_when_nothing_of_it_is_left(settings
     held = [site.put(40, f"/{n}", FEED) for n in range(3)]
     subscribe(settings, *urls, *held)
     with closing(app.open_store(settings)) as store:
-        store.catalogue.set_host(site.host(40), utc_now(), hold_until=utc_now() + timedelta(hours=1))
+        store.hosts.change(site.host(40), utc_now(), hold_until=utc_now() + timedelta(hours=1))
     round_at = utc_now()
     orders = [{"name": f"broker {number}", "number": number, "brokers": 2, "round_at": round_at} for number in (1, 2)]
     with broker(settings, **orders[0]) as first, broker(settings, **orders[1]) as second:

@@ -12,7 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from junkai import app
-from junkai.backend.protocol import EntryFilter, FeedFilter, FeedRow, NewSource, Recorded
+from junkai.backend.listed import EntryFilter, FeedFilter, FeedRow
+from junkai.backend.protocol import NewSource, Recorded
 from junkai.clock import utc_now
 from junkai.config import Settings
 from junkai.errors import FailureKind

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from junkai import app
 from junkai.backend import open_store
-from junkai.backend.protocol import FeedFilter, NewSource, Recorded, Store
+from junkai.backend.listed import FeedFilter
+from junkai.backend.protocol import NewSource, Recorded, Store
 from junkai.bridge import StoreBridge
 from junkai.broker import Bounds, Broker
 from junkai.clock import utc_now
@@ -165,7 +166,7 @@ def test_the_operators_word_reaches_a_turn_under_way(tmp_path: Path, word: str) 
                         store.catalogue.pause(url, utc_now())
                 else:
                     hold_until = utc_now() + timedelta(hours=1) if word == "hold" else None
-                    store.catalogue.set_host(
+                    store.hosts.change(
                         site.host(1), utc_now(), hold_until=hold_until, is_blocked=word == "block" or None
                     )
 

@@ -17,7 +17,8 @@ from typing import Final
 import pytest
 
 from junkai import app, wording
-from junkai.backend.protocol import EntryFilter, NewSource, Recorded
+from junkai.backend.listed import EntryFilter
+from junkai.backend.protocol import NewSource, Recorded
 from junkai.bridge import StoreBridge
 from junkai.broker import Bounds, Broker
 from junkai.config import Settings

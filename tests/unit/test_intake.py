@@ -11,7 +11,8 @@ import pytest
 
 from junkai import intake
 from junkai.backend import open_store
-from junkai.backend.protocol import FeedFilter, NewSource, Store
+from junkai.backend.listed import FeedFilter
+from junkai.backend.protocol import NewSource, Store
 from junkai.config import Settings
 from junkai.errors import SettingsError, UsageError
 from junkai.parse.opml import OpmlFeed

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from junkai import visitlog, wording
-from junkai.backend.protocol import FailingFeed, FeedRow, HostRow
+from junkai.backend.listed import FailingFeed, FeedRow, HostRow
 from junkai.model import CrawlState, Gone, Hold, Move, NotModified, Source, SourceState, Visit
 
 NOW = datetime(2026, 11, 27, 13, 48, tzinfo=UTC)

@@ -14,7 +14,7 @@ from junkai.cli.plugin import Finding, Level, Limits, Reading
 from junkai.errors import JunkaiError, UsageError
 
 if TYPE_CHECKING:
-    from junkai.backend.protocol import Freshness
+    from junkai.backend.listed import Freshness
     from junkai.cli.background import Answer
     from junkai.config import Effective, Settings
     from junkai.fleet import Backlog, Snapshot

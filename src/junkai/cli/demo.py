@@ -66,7 +66,7 @@ def demo(
 
 def _forget_others(catalogue: Catalogue, urls: set[str]) -> None:
     """Remove what an earlier demo served on ports that are closed now."""
-    from junkai.backend.protocol import FeedFilter
+    from junkai.backend.listed import FeedFilter
 
     for row in list(catalogue.feeds(FeedFilter())):
         if urls.isdisjoint((row.source.url, *row.earlier_urls)):

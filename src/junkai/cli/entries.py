@@ -10,7 +10,7 @@ from junkai.cli import options, output
 from junkai.cli.output import Cell, Column
 
 if TYPE_CHECKING:
-    from junkai.backend.protocol import StoredEntry
+    from junkai.backend.listed import StoredEntry
     from junkai.config import Effective
 
 
@@ -32,7 +32,7 @@ def entries(
 ) -> None:
     """List what the sources published, newest first."""
     from junkai import clock, timespan, wording
-    from junkai.backend.protocol import EntryFilter
+    from junkai.backend.listed import EntryFilter
     from junkai.cli import rows, stores
     from junkai.parse.sanitize import text_of_entry
 

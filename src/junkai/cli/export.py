@@ -30,7 +30,7 @@ def export(
 ) -> None:
     """Write the list of sources, for another reader or a backup."""
     from junkai import clock
-    from junkai.backend.protocol import FeedFilter
+    from junkai.backend.listed import FeedFilter
     from junkai.cli import stores
     from junkai.parse.opml import OpmlFeed, write_opml
 

@@ -10,7 +10,7 @@ from junkai.cli import options, output
 from junkai.cli.output import Cell, Column
 
 if TYPE_CHECKING:
-    from junkai.backend.protocol import FeedRow
+    from junkai.backend.listed import FeedRow
     from junkai.config import Effective
 
 

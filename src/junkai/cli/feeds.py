@@ -12,7 +12,7 @@ from junkai.cli import options, output
 from junkai.cli.output import Cell, Column
 
 if TYPE_CHECKING:
-    from junkai.backend.protocol import FeedRow
+    from junkai.backend.listed import FeedRow
     from junkai.config import Effective
 
 
@@ -40,7 +40,7 @@ def feeds(
 ) -> None:
     """List sources: how they stand, when they are visited next, and why then."""
     from junkai import clock
-    from junkai.backend.protocol import FeedFilter
+    from junkai.backend.listed import FeedFilter
     from junkai.cli import rows, stores
     from junkai.model import CrawlState
 

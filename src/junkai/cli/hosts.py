@@ -13,7 +13,7 @@ from junkai.cli.output import Cell, Column
 from junkai.errors import UrlError, UsageError
 
 if TYPE_CHECKING:
-    from junkai.backend.protocol import HostRow
+    from junkai.backend.listed import HostRow
     from junkai.config import Effective
 
 
@@ -40,7 +40,7 @@ def hosts(effective: Effective, *, limit: options.Limit = None, is_json: options
 
     with stores.opened_to_read(effective.settings) as store:
         output.write_list(
-            store.catalogue.hosts(now),
+            store.hosts.listed(now),
             is_json=is_json,
             view=rows.host_keys,
             fields=fields,
@@ -88,7 +88,7 @@ def host(
     is_change = any(value is not None for value in (delay_s, slots, hold_until, is_exempt, is_blocked))
     with (stores.opened if is_change else stores.opened_to_read)(effective.settings) as store:
         row = (
-            store.catalogue.set_host(
+            store.hosts.change(
                 key,
                 now,
                 delay_s=delay_s,
@@ -98,7 +98,7 @@ def host(
                 is_blocked=is_blocked,
             )
             if is_change
-            else store.catalogue.host(key, now)
+            else store.hosts.find(key, now)
         )
     if row is None:
         raise UsageError(key, "no such host in the store; `junkai hosts` lists them")

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from junkai import visitlog, wording
-from junkai.backend.protocol import FeedRow, HostRow, StoredEntry
+from junkai.backend.listed import FeedRow, HostRow, StoredEntry
 from junkai.document import Document, Entry
 from junkai.fleet import Snapshot
 from junkai.model import Failed, RateLimited, Redirected, Visit

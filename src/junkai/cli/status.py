@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from junkai.cli import options, output
 
 if TYPE_CHECKING:
-    from junkai.backend.protocol import Counts
+    from junkai.backend.listed import Counts
     from junkai.config import Effective
     from junkai.fleet import Backlog, BrokerRow, Snapshot
 

@@ -6,16 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from junkai.backend.protocol import (
-    Counts,
-    EntryFilter,
-    FailingFeed,
-    Freshness,
-    HeldHost,
-    Store,
-    StoredEntry,
-    Total,
-)
+from junkai.backend.listed import Counts, EntryFilter, FailingFeed, Freshness, HeldHost, StoredEntry, Total
+from junkai.backend.protocol import Store
 from junkai.errors import UnknownSourceError
 from junkai.fleet import Backlog
 from junkai.immutable import Struct

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from junkai import wording
-from junkai.backend.protocol import Total
+from junkai.backend.listed import Total
 from junkai.fleet import Snapshot
 from junkai.immutable import Struct
 from junkai.web.facts import Numbers

@@ -11,7 +11,7 @@ from typing import Final
 
 from junkai import url as urls
 from junkai import wording
-from junkai.backend.protocol import Counts
+from junkai.backend.listed import Counts
 from junkai.fleet import BrokerRow, Snapshot
 from junkai.immutable import Struct
 from junkai.model import CrawlState

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from junkai.backend.protocol import MinuteCount
+from junkai.backend.listed import MinuteCount
 from junkai.immutable import Struct
 
 OUTCOMES: Final = ("new", "same", "redirected", "failed", "held", "gone")

@@ -8,7 +8,7 @@ from typing import Final
 
 from junkai import url as urls
 from junkai import visitlog, wording
-from junkai.backend.protocol import Counts, FailingFeed, HeldHost
+from junkai.backend.listed import Counts, FailingFeed, HeldHost
 from junkai.fleet import Backlog
 from junkai.immutable import Struct
 from junkai.visitlog import VisitBrief

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from junkai import visitlog
-from junkai.backend.protocol import FeedRow, HostRow, StoredEntry
+from junkai.backend.listed import FeedRow, HostRow, StoredEntry
 from junkai.cli import rows
 from junkai.document import Document, Enclosure, Entry, IdSource, Person
 from junkai.errors import FailureKind

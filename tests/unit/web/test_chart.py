@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from junkai.backend.protocol import MinuteCount
+from junkai.backend.listed import MinuteCount
 from junkai.visitlog import VisitBrief, VisitResult
 from junkai.web import chart
 from junkai.web.series import HOUR, OUTCOMES, Series, series

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from junkai.backend.protocol import Freshness, Total
+from junkai.backend.listed import Freshness, Total
 from junkai.fleet import Backlog
 from junkai.web import metrics
 from junkai.web.facts import Numbers

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from junkai import visitlog
-from junkai.backend.protocol import FailingFeed, Freshness, HeldHost, MinuteCount
+from junkai.backend.listed import FailingFeed, Freshness, HeldHost, MinuteCount
 from junkai.errors import FailureKind
 from junkai.fleet import Backlog, Heartbeat, Phase
 from junkai.model import CrawlState, Failed, RateLimited, Visit

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from junkai.backend.protocol import FailingFeed, HeldHost
+from junkai.backend.listed import FailingFeed, HeldHost
 from junkai.model import CrawlState
 from junkai.web import assets
 from junkai.web.overview import overview

@@ -138,6 +138,6 @@ def test_the_store_cannot_be_changed_through_it(tmp_path: Path) -> None:
 
     async def work(store: StoreReader) -> None:
         with pytest.raises(StoreError):
-            await store.read(lambda opened, now: opened.catalogue.set_host("a.example", now, slots=2))
+            await store.read(lambda opened, now: opened.hosts.change("a.example", now, slots=2))
 
     with_reader(path, work)

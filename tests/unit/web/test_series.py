@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from junkai.backend.protocol import MinuteCount
+from junkai.backend.listed import MinuteCount
 from junkai.web import series as bins
 from junkai.web.series import SPANS, planned_bins, series, start
 

@@ -1,4 +1,4 @@
-"""Sources, subscriptions and hosts as the operator lists and steers them: URLs and filters in, rows out."""
+"""Sources and subscriptions as the operator lists and steers them: URLs and filters in, rows out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from junkai import url as urls
-from junkai.backend.protocol import FeedFilter, FeedRow, HostRow
+from junkai.backend.listed import FeedFilter, FeedRow
 from junkai.backend.sqlite import hosts, tally
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.names import source_id_of
@@ -110,39 +110,6 @@ class SqliteCatalogue:
     def _wake_host_of(self, source_id: int, now: datetime) -> None:
         for (host_id,) in self._connection.rows(SQL["host_of"], (source_id,)):
             hosts.wake(self._connection, [(host_id, to_ms(now))])
-
-    # ── hosts and owners ─────────────────────────────────────────────────────────────────────────────────────────
-
-    def hosts(self, now: datetime) -> Iterator[HostRow]:
-        """See the protocol."""
-        return hosts.all_hosts(self._connection, now)
-
-    def host(self, host: str, now: datetime) -> HostRow | None:
-        """See the protocol."""
-        return hosts.one_host(self._connection, host, now)
-
-    def set_host(
-        self,
-        host: str,
-        now: datetime,
-        *,
-        delay_s: float | None = None,
-        slots: int | None = None,
-        hold_until: datetime | None = None,
-        is_exempt: bool | None = None,
-        is_blocked: bool | None = None,
-    ) -> HostRow:
-        """See the protocol."""
-        return hosts.set_host(
-            self._connection,
-            host,
-            now,
-            delay_s=delay_s,
-            slots=slots,
-            hold_until=hold_until,
-            is_exempt=is_exempt,
-            is_blocked=is_blocked,
-        )
 
     def owners(self) -> list[tuple[str, int]]:
         """See the protocol."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from junkai.backend.protocol import EntryFilter, StoredEntry
+from junkai.backend.listed import EntryFilter, StoredEntry
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.names import source_id_of
 from junkai.backend.sqlite.queries import load

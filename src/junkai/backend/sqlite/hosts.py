@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from junkai import url as urls
-from junkai.backend.protocol import HostRow
+from junkai.backend.listed import HostRow
 from junkai.backend.sqlite import tally
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.queries import load
@@ -88,7 +88,7 @@ def _host_row(row: Row) -> HostRow:
 # ── the operator's word ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def set_host(
+def change_host(
     connection: Connection,
     host: str,
     now: datetime,
@@ -99,7 +99,7 @@ def set_host(
     is_exempt: bool | None,
     is_blocked: bool | None,
 ) -> HostRow:
-    """See `Catalogue.set_host`."""
+    """See `Hosts.change`."""
     with connection.transaction():
         ids = slot_ids(connection, host)
         if slots is not None and slots != len(ids):
@@ -155,3 +155,41 @@ def _set_slots(connection: Connection, host: str, ids: list[int], slots: int, no
     connection.change_many(SQL["move_source"], moves)
     connection.change(SQL["drop_slots"], {"key": host, "slots": slots})
     connection.change(SQL["fence"], {"key": host, "lease_until": latest_lease[0], "floor": floor[0]})
+
+
+class SqliteHosts:
+    """See `protocol.Hosts`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def listed(self, now: datetime) -> Iterator[HostRow]:
+        """See the protocol."""
+        return all_hosts(self._connection, now)
+
+    def find(self, host: str, now: datetime) -> HostRow | None:
+        """See the protocol."""
+        return one_host(self._connection, host, now)
+
+    def change(
+        self,
+        host: str,
+        now: datetime,
+        *,
+        delay_s: float | None = None,
+        slots: int | None = None,
+        hold_until: datetime | None = None,
+        is_exempt: bool | None = None,
+        is_blocked: bool | None = None,
+    ) -> HostRow:
+        """See the protocol."""
+        return change_host(
+            self._connection,
+            host,
+            now,
+            delay_s=delay_s,
+            slots=slots,
+            hold_until=hold_until,
+            is_exempt=is_exempt,
+            is_blocked=is_blocked,
+        )

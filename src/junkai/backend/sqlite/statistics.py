@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from junkai.backend.protocol import Counts, FailingFeed, Freshness, HeldHost, MinuteCount, Total
+from junkai.backend.listed import Counts, FailingFeed, Freshness, HeldHost, MinuteCount, Total
 from junkai.backend.sqlite.connection import Connection, Row
 from junkai.backend.sqlite.queries import load
 from junkai.backend.sqlite.rows import moment, title_and_recent

@@ -1,4 +1,4 @@
-"""A store's address in; an open SQLite store, its four parts on one connection, out."""
+"""A store's address in; an open SQLite store, its five parts on one connection, out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from junkai.backend.sqlite.catalogue import SqliteCatalogue
 from junkai.backend.sqlite.connection import Connection
 from junkai.backend.sqlite.entries import SqliteEntries
 from junkai.backend.sqlite.frontier import SqliteFrontier
+from junkai.backend.sqlite.hosts import SqliteHosts
 from junkai.backend.sqlite.statistics import SqliteStatistics
 
 
@@ -17,6 +18,7 @@ class SqliteStore:
         self._connection = Connection(address, delay_s=delay_s, is_read_only=is_read_only)
         self._frontier = SqliteFrontier(self._connection)
         self._catalogue = SqliteCatalogue(self._connection)
+        self._hosts = SqliteHosts(self._connection)
         self._entries = SqliteEntries(self._connection)
         self._statistics = SqliteStatistics(self._connection)
 
@@ -29,6 +31,11 @@ class SqliteStore:
     def catalogue(self) -> SqliteCatalogue:
         """What is known."""
         return self._catalogue
+
+    @property
+    def hosts(self) -> SqliteHosts:
+        """Whom we ask."""
+        return self._hosts
 
     @property
     def entries(self) -> SqliteEntries:

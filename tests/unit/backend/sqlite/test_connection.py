@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from junkai.backend.protocol import FeedFilter, NewSource
+from junkai.backend.listed import FeedFilter
+from junkai.backend.protocol import NewSource
 from junkai.backend.sqlite import connection, schema
 from junkai.backend.sqlite.store import SqliteStore
 from junkai.errors import StoreBusyError, StoreError, StoreFullError, StoreVersionError
@@ -140,7 +141,7 @@ WRITES: list[Callable[[SqliteStore], object]] = [
     lambda store: store.catalogue.resume("https://a.test/", NOW),
     lambda store: store.catalogue.remove("https://a.test/"),
     lambda store: store.catalogue.refresh(None, NOW),
-    lambda store: store.catalogue.set_host("a.test", NOW, delay_s=2.0),
+    lambda store: store.hosts.change("a.test", NOW, delay_s=2.0),
 ]
 
 

@@ -51,7 +51,7 @@ def test_a_backlog_below_the_bound_is_not_capped(store: SqliteStore, monkeypatch
 
 def test_only_so_many_held_hosts_are_looked_at(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     for host in "abc":
-        store.catalogue.set_host(f"{host}.test", NOW, is_blocked=True)
+        store.hosts.change(f"{host}.test", NOW, is_blocked=True)
     monkeypatch.setattr(statistics, "HELD_HOSTS_MAX", 2)
 
     assert 2 == len(store.statistics.held(NOW, 10))
