@@ -33,7 +33,9 @@ def name_of(path: Path) -> str:
 
 def committed_files() -> Iterator[Path]:
     """All that is ours to commit, whether or not git is at hand."""
-    yield from (path for path in REPO.iterdir() if path.is_file() and path.suffix not in {".db", ".pyc"})
+    yield from (
+        path for path in REPO.iterdir() if path.is_file() and path.name != ".git" and path.suffix not in {".db", ".pyc"}
+    )
     for folder in (".ci", "bench", "docs", "src", "tests", "tools"):
         for path in (REPO / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
